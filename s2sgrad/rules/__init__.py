@@ -1,0 +1,1 @@
+"""What the derivatives are: the one table, read by both engines, a family a file."""

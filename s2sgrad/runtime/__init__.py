@@ -1,0 +1,1 @@
+"""What generated code and the tape need while they run."""

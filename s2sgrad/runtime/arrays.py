@@ -1,0 +1,335 @@
+"""The few array helpers that rules, generated code and the tape share.
+
+Each one is a small function of plain NumPy that stands alone (it may call others of this file), so
+that an exported gradient can carry a copy of the ones it uses. Those that a derivative flows through
+are themselves primitives with a rule (``rules/helpers.py``), so that derivatives of derivatives pass.
+"""
+
+import numpy as np
+
+# ---------------------------------------------------------------- broadcasting and singular partials
+
+
+def unbroadcast(g, x):
+    """The cotangent `g` of a broadcast copy of `x`, summed back to the shape of `x`.
+
+    The adjoint of broadcasting is the sum over the broadcast axes. Where `x` is real and `g`
+    complex, the real part is taken: the gradient of a real input is real.
+
+    Parameters
+    ----------
+    g : array or number
+        Of a shape that `x` broadcasts to (or is broadcast against).
+    x : array or number
+        The value that was broadcast.
+
+    Returns
+    -------
+    array or number
+        Of the shape of `x`; `g` itself where there is nothing to do.
+
+    Examples
+    --------
+    >>> unbroadcast(np.ones((3, 2)), np.zeros((1, 2)))
+    array([[3., 3.]])
+    >>> unbroadcast(np.ones((3, 2)), 1.0)
+    np.float64(6.0)
+    """
+    try:
+        if g.shape == x.shape and g.dtype == x.dtype:
+            return g
+    except AttributeError:
+        if type(g) is float:
+            if type(x) is float:
+                return g
+        elif type(x) is float and type(g) is np.ndarray and g.dtype.kind == "f":
+            return np.add.reduce(g, axis=None)
+    shape = np.shape(x)
+    if np.shape(g) != shape:
+        lead = np.ndim(g) - len(shape)
+        if lead > 0:
+            g = np.sum(g, axis=tuple(range(lead)))
+        if lead >= 0:
+            axes = tuple(i for i, n in enumerate(shape) if n == 1 and np.shape(g)[i] != 1)
+            if axes:
+                g = np.sum(g, axis=axes, keepdims=True)
+        if np.shape(g) != shape:
+            g = np.broadcast_to(g, shape)
+    if np.iscomplexobj(g) and not np.iscomplexobj(x):
+        g = np.real(g)
+    return g
+
+
+def over(g, d):
+    """`g / d`, but zero where `g` is zero, whatever `d` is there (0, inf, nan).
+
+    The zero-cotangent promise for partial derivatives that can be singular:
+    ``np.where(x > 0, np.sqrt(x), 0)`` has derivative 0 at 0, not nan.
+
+    Examples
+    --------
+    >>> over(np.array([0.0, 1.0, 0.0]), np.array([0.0, 2.0, np.nan]))
+    array([0. , 0.5, 0. ])
+    >>> over(1.0, 0.0)
+    inf
+    """
+    if type(g) is float and type(d) is float:
+        if g == 0.0:
+            return 0.0
+        return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
+    if not np.count_nonzero(d == 0):
+        q = g / d
+        if not np.count_nonzero(q != q):
+            return q
+    with np.errstate(all="ignore"):
+        q = np.divide(g, d)
+        return np.where(np.isnan(q) & np.equal(g, 0), 0.0, q)[()]
+
+
+def times(g, p):
+    """`g * p`, but zero where `g` is zero, whatever `p` is there (inf, nan).
+
+    The zero-cotangent promise for a partial derivative `p` that can be infinite or undefined.
+
+    Examples
+    --------
+    >>> times(np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
+    array([0., 6.])
+    """
+    if type(g) is float and type(p) is float:
+        return g * p if g != 0.0 else 0.0
+    with np.errstate(invalid="ignore"):
+        q = g * p
+    if not np.count_nonzero(q != q):
+        return q
+    return np.where(np.isnan(q) & np.equal(g, 0), 0.0, q)[()]
+
+
+# ---------------------------------------------------------------- cotangents of parts
+
+
+def selects_once(index):
+    """Whether an index picks no element twice: then ``buffer[index] += g`` adds all of `g`.
+
+    Only an array of integers can name an element twice.
+
+    Examples
+    --------
+    >>> selects_once((slice(1, None), 0)), selects_once([0, 0])
+    (True, False)
+    """
+    kind = type(index)
+    if kind is int or kind is slice or index is None or index is Ellipsis:
+        return True
+    if kind is tuple:
+        return all(selects_once(i) for i in index)
+    index = np.asarray(index)
+    return index.ndim == 0 or index.dtype == bool
+
+
+def add_at(buffer, index, value):
+    """Add `value` to ``buffer[index]`` in place, repeated indices each counting, and return `buffer`.
+
+    Examples
+    --------
+    >>> add_at(np.zeros(3), [0, 0, 2], np.array([1.0, 2.0, 3.0]))
+    array([3., 0., 3.])
+    """
+    if selects_once(index):
+        buffer[index] += value
+    else:
+        np.add.at(buffer, index, value)
+    return buffer
+
+
+def embed(g, x, index):
+    """The cotangent of `x` when `g` is that of ``x[index]``: zeros like `x` with `g` added at `index`.
+
+    Examples
+    --------
+    >>> embed(2.0, np.ones(3), 1)
+    array([0., 2., 0.])
+    """
+    return add_at(np.zeros(np.shape(x), np.result_type(g)), index, g)
+
+
+def from_rows(rows, x):
+    """The cotangent of the array `x` from those of its rows.
+
+    Parameters
+    ----------
+    rows : list
+        ``rows[i]`` is the cotangent of ``x[i]``, or None for zero; rows missing at the end are zero.
+    x : array
+
+    Returns
+    -------
+    array
+        Of the shape of `x`.
+
+    Examples
+    --------
+    >>> from_rows([np.ones(2), None], np.zeros((3, 2)))
+    array([[1., 1.],
+           [0., 0.],
+           [0., 0.]])
+    """
+    out = zeros_of(x)
+    for i, row in enumerate(rows):
+        if row is not None:
+            out[i] = row
+    return out
+
+
+def part(g, i):
+    """The `i`-th of the cotangents `g` of a sequence; None (zero) where there is none.
+
+    Examples
+    --------
+    >>> part((None, 2.0), 1), part(None, 0), part([1.0], 3)
+    (2.0, None, None)
+    """
+    return g[i] if g is not None and i < len(g) else None
+
+
+def filled(g, out):
+    """The cotangent `g` of `out`, with zeros where it is None.
+
+    Examples
+    --------
+    >>> filled(None, np.ones(2)), filled(3.0, 1.0)
+    (array([0., 0.]), 3.0)
+    """
+    return zeros_of(out) if g is None else g
+
+
+# ---------------------------------------------------------------- what can be differentiated
+
+
+def is_differentiable(x):
+    """Whether `x` is a number or array of a floating or complex type (bfloat16 included).
+
+    Examples
+    --------
+    >>> is_differentiable(1.0), is_differentiable(np.arange(3)), is_differentiable(True)
+    (True, False, False)
+    """
+    if isinstance(x, (float, complex)):
+        return True
+    dtype = getattr(x, "dtype", None)
+    return getattr(dtype, "kind", "") in ("f", "c") or getattr(dtype, "name", "") == "bfloat16"
+
+
+def is_promotable(x):
+    """Whether `x` is an integer or an array of integers, which differentiation promotes to float64.
+
+    Examples
+    --------
+    >>> is_promotable(3), is_promotable(np.arange(3)), is_promotable(True), is_promotable(1.0)
+    (True, True, False, False)
+    """
+    if isinstance(x, int):
+        return not isinstance(x, bool)
+    return getattr(getattr(x, "dtype", None), "kind", "") in ("i", "u")
+
+
+def zeros_of(x):
+    """The zero cotangent of `x`: 0.0 for a Python number, fresh zeros for an array.
+
+    Examples
+    --------
+    >>> zeros_of(3), zeros_of(np.ones(2, np.float32)), zeros_of(np.arange(2))
+    (0.0, array([0., 0.], dtype=float32), array([0., 0.]))
+    """
+    if not hasattr(x, "dtype"):
+        return 0.0 if np.ndim(x) == 0 else np.zeros(np.shape(x), np.result_type(x, np.float64))
+    return np.zeros(np.shape(x), x.dtype if is_differentiable(x) else np.float64)[()]
+
+
+# ---------------------------------------------------------------- trees of cotangents
+
+
+def tree_add(a, b):
+    """The sum of two cotangents of one value; None is zero, containers are added leaf by leaf.
+
+    Examples
+    --------
+    >>> tree_add((1.0, None), (2.0, [3.0]))
+    (3.0, [3.0])
+    >>> tree_add(None, {"w": 1.0})
+    {'w': 1.0}
+    """
+    if a is None:
+        return b
+    if b is None:
+        return a
+    if isinstance(a, (tuple, list)):
+        items = [tree_add(part(a, i), part(b, i)) for i in range(max(len(a), len(b)))]
+        return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+    if isinstance(a, dict):
+        return {key: tree_add(a.get(key), b.get(key)) for key in [*a, *(k for k in b if k not in a)]}
+    return a + b
+
+
+def as_gradient(d, x, owned=False):
+    """The finished gradient of argument `x` from its cotangent `d`.
+
+    Parameters
+    ----------
+    d : array, number, container or None
+        None is zero. May be broadcast, of a wider or complex type, read-only, or another's memory.
+    x : array, number, or tuple, list, dict, namedtuple, dataclass of them
+        The argument. Leaves that cannot be differentiated (strings, None) get None.
+    owned : bool
+        Whether `d` is known to be a fresh array that nobody else holds: then it is not copied.
+
+    Returns
+    -------
+    array, number or container
+        Of the structure, shapes and dtypes of `x` (float64 for integers; a Python float for a
+        Python number), in memory of its own.
+
+    Examples
+    --------
+    >>> as_gradient(1.0, np.zeros(2, np.float32))
+    array([1., 1.], dtype=float32)
+    >>> as_gradient((None, 2.0), (1.0, {"w": 3}))
+    Traceback (most recent call last):
+    ...
+    TypeError: the cotangent of a dict must be a dict or None, not 2.0
+    >>> as_gradient([None, {"w": 2.0}], [1.0, {"w": 3}])
+    [0.0, {'w': 2.0}]
+    """
+    if type(x) is np.ndarray:
+        if x.dtype.kind not in "fciuV" or x.dtype.names is not None:
+            return None
+        dtype = x.dtype if x.dtype.kind not in "iu" else np.dtype(np.float64)
+        if d is None:
+            return np.zeros(x.shape, dtype)
+        if owned and type(d) is np.ndarray and d.shape == x.shape and d.dtype == dtype and d.flags.writeable:
+            return d
+        return np.array(unbroadcast(d, x), dtype)
+    if isinstance(x, np.generic):
+        if not (is_differentiable(x) or is_promotable(x)):
+            return None
+        return (x.dtype if is_differentiable(x) else np.dtype(np.float64)).type(0 if d is None else unbroadcast(d, x))
+    if isinstance(x, (int, float)) and not isinstance(x, bool):
+        return 0.0 if d is None else float(unbroadcast(d, x))
+    if isinstance(x, complex):
+        return 0j if d is None else complex(unbroadcast(d, x))
+    if isinstance(x, (tuple, list)):
+        if not (d is None or isinstance(d, (tuple, list)) or getattr(d, "ndim", 0) > 0):
+            raise TypeError(f"the cotangent of a {type(x).__name__} must be a sequence or None, not {d!r}")
+        items = [as_gradient(part(d, i), leaf, owned) for i, leaf in enumerate(x)]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    if isinstance(x, dict):
+        if not (d is None or isinstance(d, dict)):
+            raise TypeError(f"the cotangent of a dict must be a dict or None, not {d!r}")
+        return {key: as_gradient(d and d.get(key), leaf, owned) for key, leaf in x.items()}
+    if hasattr(type(x), "__dataclass_fields__"):
+        gradient = object.__new__(type(x))
+        for name in type(x).__dataclass_fields__:
+            leaf = d.get(name) if isinstance(d, dict) else getattr(d, name, None)
+            object.__setattr__(gradient, name, as_gradient(leaf, getattr(x, name), owned))
+        return gradient
+    return None

@@ -1,0 +1,1 @@
+"""How a program becomes its derivative: source, IR, passes, source."""
