@@ -30,7 +30,7 @@ test: $(VENV)/.installed-test
 	@echo "== ruff format --check"
 	@$(BIN)/ruff format --check .
 	@echo "== import contract"
-	@$(BIN)/lint-imports --cache-dir $(VENV)/import-linter
+	@$(BIN)/lint-imports --no-logo --cache-dir $(VENV)/import-linter
 	@echo "== doctests and tests, $(WORKERS) at a time"
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 

@@ -31,9 +31,9 @@ def main():
     console = Console()
     exact, differences = solve()
     table = Table(title=f"Rosenbrock in {exact.x.size} dimensions, BFGS")
-    for heading in ("gradient", "converged", "iterations", "calls of the function", "largest error of x"):
+    for heading in ("gradient", "converged", "iterations", "calls", "largest error"):
         table.add_column(heading, justify="left" if heading == "gradient" else "right")
-    for name, result in (("s2sgrad.value_and_grad", exact), ("finite differences", differences)):
+    for name, result in (("value_and_grad", exact), ("finite differences", differences)):
         error = np.max(np.abs(result.x - 1.0))
         table.add_row(name, "yes" if result.success else "no", str(result.nit), str(result.nfev), f"{error:.1e}")
     console.print(table)

@@ -84,3 +84,7 @@ class ArgumentError(S2SGradError, TypeError):
 
 class GradientCheckError(S2SGradError, AssertionError):
     """`check` found a derivative that disagrees with finite differences."""
+
+
+class ExportError(S2SGradError):
+    """A gradient uses something that cannot be written into a file of its own."""

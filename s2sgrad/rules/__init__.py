@@ -1,1 +1,46 @@
-"""What the derivatives are: the one table, read by both engines, a family a file."""
+"""What the derivatives are: the one rule table, a family a file, read by both engines.
+
+Importing this package fills the table; `lookup` asks it.
+"""
+
+from s2sgrad.rules import (
+    elementwise,
+    fft,
+    helpers,
+    inactive,
+    indexing,
+    linalg,
+    methods,
+    products,
+    reductions,
+    scalar,
+    shapes,
+    sorting,
+)
+from s2sgrad.rules.table import (
+    ATTRIBUTES,
+    INACTIVE_ATTRIBUTES,
+    INACTIVE_METHODS,
+    METHODS,
+    RULES,
+    Method,
+    Rule,
+    lookup,
+)
+
+FAMILIES = (
+    *(elementwise, scalar, reductions, shapes, indexing, products),
+    *(linalg, fft, sorting, inactive, methods, helpers),
+)
+
+__all__ = [
+    "ATTRIBUTES",
+    "FAMILIES",
+    "INACTIVE_ATTRIBUTES",
+    "INACTIVE_METHODS",
+    "METHODS",
+    "RULES",
+    "Method",
+    "Rule",
+    "lookup",
+]

@@ -26,8 +26,14 @@ three kinds, and one remark:
     data even when its arguments are differentiated.
 
 The parameters of pullbacks, adjoints and pushforwards bear the names that `f` itself uses, in its
-order, with its defaults, so that a keyword of the call finds its place. A keyword that the rule does
-not list is not covered by it.
+order, with its defaults, so that a keyword of the call finds its place (bind a call by the signature
+of the pullback: some parameters are keyword-only there, because one between is not covered). A keyword
+that the rule does not list is not covered by it, and neither is a derivative to a listed argument that
+has no pullback; a partial that is None says that there is none: zero.
+
+Lists. Where an argument or a result is a list of arrays (``np.concatenate``, ``np.split``), so is its
+cotangent or tangent, and an entry that is None is zero; given one array for the list, an array. A
+parameter ``*operands`` (``np.einsum``, ``np.meshgrid``) is such a list under its one name, ``operands``.
 
 Conjugation (complex values, gradients being conjugate Wirtinger derivatives): the engines conjugate
 around elementwise lines; in all other rules the author writes ``np.conj`` where the formula has it.
@@ -79,7 +85,7 @@ class Rule:
     def differentiable(self) -> tuple:
         """The names of the arguments that a derivative can flow to."""
         if self.kind == "elementwise":
-            return tuple(n for n, p in zip(self.parameters, self.partials) if p is not None)
+            return tuple(n for n, p in zip(self.parameters, self.partials, strict=True) if p is not None)
         return tuple(self.pullbacks) or self.joint_names
 
 

@@ -35,15 +35,15 @@ def unbroadcast(g, x):
     >>> unbroadcast(np.ones((3, 2)), 1.0)
     np.float64(6.0)
     """
-    try:
-        if g.shape == x.shape and g.dtype == x.dtype:
-            return g
-    except AttributeError:
+    if type(x) is float:
         if type(g) is float:
-            if type(x) is float:
-                return g
-        elif type(x) is float and type(g) is np.ndarray and g.dtype.kind == "f":
+            return g
+        if type(g) is np.ndarray and g.dtype.kind == "f":
             return np.add.reduce(g, axis=None)
+    elif type(g) is np.ndarray and type(x) is np.ndarray and g.shape == x.shape and g.dtype == x.dtype:
+        return g
+    if type(g) is type(x) is np.ndarray and g.shape == x.shape and g.dtype.kind == x.dtype.kind:
+        return g
     shape = np.shape(x)
     if np.shape(g) != shape:
         lead = np.ndim(g) - len(shape)
@@ -73,13 +73,13 @@ def over(g, d):
     >>> over(1.0, 0.0)
     inf
     """
-    if type(g) is float and type(d) is float:
+    if isinstance(g, float) and isinstance(d, float):
         if g == 0.0:
             return 0.0
         return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
-    if not np.count_nonzero(d == 0):
+    if np.count_nonzero(d) == getattr(d, "size", 1):
         q = g / d
-        if not np.count_nonzero(q != q):
+        if not np.count_nonzero(q != q):  # no nan
             return q
     with np.errstate(all="ignore"):
         q = np.divide(g, d)
@@ -96,13 +96,13 @@ def times(g, p):
     >>> times(np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
     array([0., 6.])
     """
-    if type(g) is float and type(p) is float:
+    if isinstance(g, float) and isinstance(p, float):
         return g * p if g != 0.0 else 0.0
-    with np.errstate(invalid="ignore"):
-        q = g * p
-    if not np.count_nonzero(q != q):
-        return q
-    return np.where(np.isnan(q) & np.equal(g, 0), 0.0, q)[()]
+    if np.count_nonzero(np.isfinite(p)) == getattr(p, "size", 1):
+        return g * p
+    with np.errstate(all="ignore"):
+        q = np.multiply(g, p)
+        return np.where(np.isnan(q) & np.equal(g, 0), 0.0, q)[()]
 
 
 # ---------------------------------------------------------------- cotangents of parts
@@ -151,6 +151,46 @@ def embed(g, x, index):
     array([0., 2., 0.])
     """
     return add_at(np.zeros(np.shape(x), np.result_type(g)), index, g)
+
+
+def embed_diagonal(g, x, offset=0, axis1=0, axis2=1):
+    """The cotangent of `x` when `g` is that of ``np.diagonal(x, offset, axis1, axis2)``.
+
+    Examples
+    --------
+    >>> embed_diagonal(np.ones(2), np.zeros((2, 2)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    out = np.zeros(np.shape(x), np.result_type(g))
+    view = np.moveaxis(out, (axis1, axis2), (-2, -1))
+    i = np.arange(np.diagonal(view, offset, -2, -1).shape[-1])
+    view[..., i - min(offset, 0), i + max(offset, 0)] = g
+    return out
+
+
+def indices_like(x):
+    """Each entry's index into the flat `x`, in the shape of `x`: what is done to it shows what is taken where.
+
+    Examples
+    --------
+    >>> np.flip(indices_like(np.zeros((2, 2))))
+    array([[3, 2],
+           [1, 0]])
+    """
+    return np.reshape(np.arange(np.size(x)), np.shape(x))
+
+
+def gather_adjoint(g, x, source):
+    """The cotangent of `x` when `g` is that of the entries of the flat `x` at the indices `source`.
+
+    Examples
+    --------
+    >>> gather_adjoint(np.ones(3), np.zeros((2, 2)), [0, 0, 3])
+    array([[2., 0.],
+           [0., 1.]])
+    """
+    return np.reshape(embed(np.ravel(g), np.ravel(x), np.ravel(source)), np.shape(x))
 
 
 def from_rows(rows, x):
@@ -333,3 +373,74 @@ def as_gradient(d, x, owned=False):
             object.__setattr__(gradient, name, as_gradient(leaf, getattr(x, name), owned))
         return gradient
     return None
+
+
+def slots_of(x):
+    """A list (or dict) of absent cotangents, one per element of the container `x`, to be filled in place.
+
+    Examples
+    --------
+    >>> slots_of((1.0, 2.0)), slots_of({"w": 1.0})
+    ([None, None], {'w': None})
+    """
+    return dict.fromkeys(x) if isinstance(x, dict) else [None] * len(x)
+
+
+def embed_item(g, x, index):
+    """The cotangent of `x`, an array or a container, when `g` is that of ``x[index]``.
+
+    Examples
+    --------
+    >>> embed_item(2.0, np.ones(3), 1), embed_item(2.0, (1.0, 1.0), 1)
+    (array([0., 2., 0.]), [None, 2.0])
+    """
+    if hasattr(x, "dtype"):
+        return embed(g, x, index)
+    items = slots_of(x)
+    items[index] = g
+    return items
+
+
+def from_items(items, x, at_end=False):
+    """The cotangent of the sequence `x` from those of its first (or last) elements; the others are zero.
+
+    Examples
+    --------
+    >>> from_items([1.0], [3.0, 4.0]), from_items([1.0], (3.0, 4.0), at_end=True)
+    ([1.0, 0.0], (0.0, 1.0))
+    """
+    missing = [None] * (len(x) - len(items))
+    items = missing + items if at_end else items + missing
+    return from_rows(items, x) if hasattr(x, "dtype") else as_gradient(items, x)
+
+
+def scalar_seed(out):
+    """The cotangent 1 that a gradient starts from, where `out` is one real number.
+
+    Raises
+    ------
+    TypeError
+        Where `out` is no real scalar: it has no gradient.
+
+    Examples
+    --------
+    >>> scalar_seed(np.float32(2.0))
+    np.float32(1.0)
+    """
+    if out is None:
+        raise TypeError("grad needs a function that returns a real scalar: this one returned None")
+    kind = getattr(getattr(out, "dtype", None), "kind", "")
+    if not (
+        isinstance(out, (bool, int, float, complex)) or kind in ("b", "i", "u", "f", "c") or is_differentiable(out)
+    ):
+        raise TypeError(f"grad needs a function that returns a real scalar: this one returned a {type(out).__name__}")
+    if np.shape(out) != ():
+        raise TypeError(
+            f"grad needs a function that returns a real scalar: this one returned an array of shape {np.shape(out)}"
+            " (use jacobian, vjp or elementwise_grad)"
+        )
+    if np.iscomplexobj(out):
+        raise TypeError(
+            "grad needs a function that returns a real scalar: this one returned a complex number (use vjp)"
+        )
+    return np.ones_like(out)[()] if is_differentiable(out) and hasattr(out, "dtype") else 1.0

@@ -77,7 +77,7 @@ class Type:
     element : Type or None
         Containers whose length is not known: what each element is.
     cls : type or None
-        RECORD: the class.
+        RECORD, OTHER: the class.
     """
 
     kind: Kind = Kind.UNKNOWN

@@ -14,8 +14,8 @@ class Program:
         Written as users write, in a source file.
     args, kwargs : tuple, dict
         The point; copied for every use.
-    engine : {"compiled", "tape"}
-        Which engine runs it in ``mode="auto"``.
+    engine : {"compiled", "tape", None}
+        Which engine runs it in ``mode="auto"``; None where either may run it, or refuse it with an error.
     argnums : int, str or tuple of them
     smooth : bool
         Twice differentiable at the point: second order is checked too.
@@ -25,7 +25,7 @@ class Program:
 
     function: Callable
     args: tuple
-    engine: str
+    engine: str | None
     kwargs: dict = field(default_factory=dict)
     argnums: object = 0
     smooth: bool = False

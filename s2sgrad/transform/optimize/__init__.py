@@ -1,0 +1,82 @@
+"""The passes that make a derivative as short as a person would write it: IR in, IR out, one a file.
+
+``share`` computes nothing twice, ``fold`` says things more simply, ``prune`` drops what nobody reads,
+``accumulate`` adds in place. The user's own statements stay as they are, except that those whose
+results nobody needs any more go away.
+"""
+
+import dataclasses
+
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.optimize.accumulate import accumulate
+from s2sgrad.transform.optimize.fold import fold, refold
+from s2sgrad.transform.optimize.prune import prune, pruned
+from s2sgrad.transform.optimize.share import share, shared
+
+__all__ = ["run", "tidy", "fold", "share", "prune", "accumulate"]
+
+ROUNDS = 3
+
+
+def run(function: ir.Function, in_place: bool = True) -> ir.Function:
+    """The function and all that it calls, optimised; what comes out is for emission, not to be differentiated again.
+
+    Parameters
+    ----------
+    function : Function
+    in_place : bool
+        Whether cotangents may be added in place (`accumulate`).
+    """
+    return _run(function, in_place, {})
+
+
+def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
+    for _ in range(ROUNDS):
+        before = _size(function)
+        function = prune(fold(share(function)))
+        if _size(function) == before:
+            break
+    if in_place:
+        function = prune(accumulate(function))
+    return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
+
+
+def _size(function: ir.Function) -> int:
+    return sum(1 for _ in walk.statements(function.body))
+
+
+def _with_callees(block: ir.Block, in_place: bool, callees: dict) -> ir.Block:
+    """The block with each callee replaced by its optimised one."""
+    block = walk.copied(block)
+    for s in walk.statements(block):
+        if not isinstance(s, ir.Call):
+            continue
+        function = s.callee.function
+        if id(function) not in callees:
+            callee = callees[id(function)] = ir.Callee(s.callee.name, s.callee.active)
+            callee.function = _run(function, in_place, callees)
+        s.callee = callees[id(function)]
+    return block
+
+
+def tidy(before: list, block: ir.Block) -> ir.Block:
+    """A block of generated statements that runs after the statements `before`, made short.
+
+    The reverse pass asks for this before it decides what a loop has to save.
+    """
+    from s2sgrad.transform.build import Builder  # builders simplify: the two know each other
+
+    for _ in range(ROUNDS):
+        size = sum(1 for _ in walk.statements(block))
+        block = shared(before, block)
+        build = Builder()
+        for s in before:
+            build.add(s)
+        mark = len(build.statements)
+        mapping: dict = {}
+        refold(build, block.statements, mapping)
+        block = ir.Block(build.statements[mark:], tuple(walk.replaced(r, mapping) for r in block.results))
+        block = pruned(block)
+        if sum(1 for _ in walk.statements(block)) == size:
+            break
+    return block

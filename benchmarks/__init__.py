@@ -1,0 +1,1 @@
+"""Time ratios against hand-written adjoints and against other libraries: ``python -m benchmarks``."""

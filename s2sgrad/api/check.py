@@ -1,0 +1,132 @@
+"""A derivative against finite differences of its function."""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2sgrad.api import trees
+from s2sgrad.errors import GradientCheckError
+
+MOST = 200  # entries of one array that are perturbed; beyond, a sample of them and a random direction
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A derivative and finite differences agree.
+
+    Attributes
+    ----------
+    entries : int
+        How many entries were compared.
+    worst : float
+        The largest difference, relative to the size of the gradient.
+    where : str
+        The entry that it was found at.
+    """
+
+    entries: int
+    worst: float
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.entries} entries agree; largest relative difference {self.worst:.1e}, at {self.where}"
+
+
+def check(primal, gradients, arguments, function: str) -> Agreement:
+    """Compare gradients with central differences of `primal`, entry by entry.
+
+    Parameters
+    ----------
+    primal : callable
+        From a list of values, one per argument, to a real number. May change what it is given.
+    gradients : list
+        One tree per argument.
+    arguments : list of (str, tree)
+        The differentiated arguments, with their names.
+    function : str
+        The function's name, for the message.
+
+    Raises
+    ------
+    GradientCheckError
+        Naming the entry that is worst.
+    """
+    values = [trees.map_leaves(_widened, value) for _, value in arguments]
+    entries, worst, where, message = 0, -1.0, "", ""
+    for i, (name, original) in enumerate(arguments):
+        paths = trees.leaves_with_paths(original)
+        claimed = trees.leaves(gradients[i])
+        if len(claimed) != len(paths):
+            raise GradientCheckError(
+                f"the gradient of argument {name!r} of {function} has not the structure of the argument"
+            )
+        scale = max([np.max(np.abs(g), initial=0.0) for g in claimed], default=0.0)
+        for j, (path, leaf) in enumerate(paths):
+            if np.shape(claimed[j]) != np.shape(leaf):
+                raise GradientCheckError(
+                    f"the gradient of {name}{path} of {function} has shape {np.shape(claimed[j])}, "
+                    f"the argument has shape {np.shape(leaf)}"
+                )
+            single = getattr(np.asarray(leaf).dtype, "itemsize", 8) <= (8 if np.iscomplexobj(leaf) else 4)
+            allowed = 1e-2 if single and np.asarray(leaf).dtype.kind not in "iu" else 1e-5
+            for entry, direction in _directions(leaf):
+                along = _slope(primal, values, i, j, direction)
+                got = np.sum(np.real(np.conj(np.asarray(claimed[j], direction.dtype)) * direction))
+                entries += 1
+                size = max(abs(along), abs(got), 1e-3 * float(scale), 1e-8)
+                error = abs(along - got) / size
+                error = np.inf if np.isnan(error) and not (np.isnan(along) and np.isnan(got)) else np.nan_to_num(error)
+                if error / allowed > worst:
+                    worst, where = error / allowed, f"{name}{path}{entry}"
+                    smallest = error
+                    message = f"gradient {float(got)}, finite difference {along}"
+    if worst > 1.0:
+        raise GradientCheckError(f"gradient of {function} is wrong, worst at {where}: {message}")
+    return Agreement(entries, float(smallest) if entries else 0.0, where or "nothing")
+
+
+def _widened(leaf):
+    """In double precision, in memory of its own: differences of single precision show nothing."""
+    if not hasattr(leaf, "dtype"):
+        return leaf if isinstance(leaf, complex) else float(leaf)
+    return np.array(leaf, np.complex128 if np.iscomplexobj(leaf) else np.float64)[()]
+
+
+def _directions(leaf):
+    """The directions to go in, each with the index that it is shown by."""
+    shape, complex_ = np.shape(leaf), np.iscomplexobj(leaf)
+    dtype = np.complex128 if complex_ else np.float64
+    rng = np.random.default_rng(0)
+    count = int(np.prod(shape))
+    chosen = range(count) if count <= MOST else sorted(rng.choice(count, MOST, replace=False))
+    for flat in chosen:
+        place = np.unravel_index(flat, shape) if shape else ()
+        text = f"[{', '.join(str(int(n)) for n in place)}]" if shape else ""
+        for unit, suffix in ((1.0, ".real" if complex_ else ""), (1j, ".imag"))[: 1 + complex_]:
+            direction = np.zeros(shape, dtype)
+            direction[place] = unit
+            yield text + suffix, direction
+    if count > MOST:
+        direction = rng.normal(size=shape) + (1j * rng.normal(size=shape) if complex_ else 0.0)
+        yield " along a random direction", direction / np.sqrt(count)
+
+
+def _slope(primal, values, i, j, direction) -> float:
+    """The derivative along `direction` in leaf `j` of argument `i`, of fourth order."""
+    leaf = trees.leaves(values[i])[j]
+    h = 1e-3 * max(1.0, float(np.max(np.abs(leaf), initial=0.0, where=direction != 0)))
+
+    def at(step):
+        moved = copy.deepcopy(values)
+        count = iter(range(len(trees.leaves(values[i]))))
+        moved[i] = trees.map_leaves(lambda x: _moved(x, step * direction) if next(count) == j else x, moved[i])
+        return float(primal(moved))
+
+    return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+
+
+def _moved(x, change):
+    if isinstance(x, np.ndarray):
+        return x + change
+    return type(x)(x + (complex(change) if isinstance(x, complex) else float(change)))

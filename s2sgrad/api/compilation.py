@@ -1,0 +1,330 @@
+"""How a derivative is run: by compiled source, or by the tape.
+
+Both outcomes have the same face: ``run(*args, **kwargs)`` answers a call, `engine` names it, `guards`
+is what it assumes, `source` what it consists of.
+"""
+
+import copy
+import inspect
+import itertools
+
+import numpy as np
+
+from s2sgrad.api import trees
+from s2sgrad.api.arguments import Target, assembled, at_place, is_single, places, several
+from s2sgrad.api.explain import Row
+from s2sgrad.api.results import require_aux, require_elementwise, require_scalar
+from s2sgrad.errors import CompileError
+from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, part, scalar_seed, zeros_of
+from s2sgrad.runtime.fallback import tape_vjp
+from s2sgrad.runtime.record import plain
+from s2sgrad.runtime.trees import flatten
+from s2sgrad.transform import ir, optimize, pipeline, reverse
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.emit import emit
+from s2sgrad.transform.export import export
+from s2sgrad.transform.load import load
+
+ASSUMED = object()  # stands for an argument that nobody has given yet
+
+
+# ---------------------------------------------------------------------------------------- compiled
+
+
+def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa: A001
+    """Compile the derivative for arguments like these, which are those that the call passes.
+
+    Raises
+    ------
+    CompileError
+        Where the compiler would not be sure of the derivative.
+    """
+    if transform.own != transform.signature:
+        bound, chosen = _within_wrapper(transform, bound, chosen)
+    bound.apply_defaults()
+    kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
+    lowered = pipeline.lower(transform.function, kinds, _active(bound, chosen))
+    for target in chosen:
+        if lowered.function.parameters[target.index].value.name != target.parameter:
+            raise CompileError(
+                f"the signature of {transform.name} is not that of its source", lowered.function.location
+            )
+    return (CompiledPair if transform.kind == "vjp" else CompiledGradient)(transform, lowered, chosen)
+
+
+def _within_wrapper(transform, bound, chosen):
+    """The call as a wrapper itself takes it, which shows the signature of what it wraps."""
+    inner = transform.own.bind(*bound.args, **bound.kwargs)
+    located = [places(target, bound) for target in chosen]
+    if any(len(group) != 1 for group in located):
+        raise CompileError(
+            f"{transform.name} is a wrapper of a function of which all *args or **kwargs are differentiated"
+        )
+    return inner, tuple(at_place(group[0], inner) for group in located)
+
+
+def _active(bound, chosen) -> dict:
+    """For each parameter what a derivative flows from: all of it, or which items of ``*args`` and ``**kwargs``."""
+    active: dict = {}
+    for target in chosen:
+        if target.item is None:
+            active[target.parameter] = True
+        elif active.get(target.parameter) is not True:
+            active.setdefault(target.parameter, {})[target.item] = True
+    for name, items in active.items():
+        if isinstance(items, dict) and isinstance(bound.arguments[name], tuple):
+            active[name] = tuple(i in items for i in range(len(bound.arguments[name])))
+    return active
+
+
+def _type_of(value) -> ir.Type:
+    return ir.Type(ir.Kind.ARRAY, "float64", None, types.fresh()) if value is ASSUMED else types.of(value)
+
+
+class Compiled:
+    """A derivative that is generated source.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        The functions that went into it.
+    """
+
+    engine = "compiled"
+
+    def __init__(self, transform, lowered):
+        self.function = transform.function
+        self.guards = tuple(lowered.guards)
+        self.rows = tuple(Row(r.function, "compiled", r.reason, f"{r.file}:{r.line}") for r in lowered.report)
+
+
+class CompiledGradient(Compiled):
+    """Forward and backward pass in one function."""
+
+    def __init__(self, transform, lowered, chosen):
+        super().__init__(transform, lowered)
+        if transform.has_aux:
+            _see_pair(lowered)
+        elementwise = transform.kind == "elementwise_grad"
+        if elementwise:
+            _see_real(lowered, transform.has_aux)
+        derivative = reverse.gradient(
+            lowered.function,
+            tuple(target.wrt for target in chosen),
+            value=transform.kind == "value_and_grad",
+            has_aux=transform.has_aux,
+            single=is_single(transform.argnums),
+            seed="ones" if elementwise else "scalar",
+        )
+        self.emitted = emit([optimize.run(derivative)])
+        self.run = _with_defaults(load(self.emitted), lowered, transform)
+
+    @property
+    def source(self) -> str:
+        return self.emitted.source
+
+    def exported(self) -> str:
+        return export(self.emitted, self.function)
+
+
+class CompiledPair(Compiled):
+    """Forward and backward pass in two functions, for `vjp`."""
+
+    def __init__(self, transform, lowered, chosen):
+        super().__init__(transform, lowered)
+        chosen_parameters = {target.index for target in chosen}
+        active = tuple(i in chosen_parameters for i in range(len(lowered.function.parameters)))
+        forward, backward = map(optimize.run, reverse.pair(lowered.function, active))
+        self.several = sum(active) > 1
+        self.chosen = chosen
+        self.order = sorted(chosen_parameters)
+        self.emitted = emit([forward]), emit([backward])
+        self.forward = _with_defaults(load(self.emitted[0]), lowered, transform)
+        self.backward = load(self.emitted[1])
+
+    @property
+    def source(self) -> str:
+        return "\n\n".join(emitted.source for emitted in self.emitted)
+
+    def run(self, *args, **kwargs):
+        out, saved = self.forward(*args, **kwargs)
+        saved = _owned(saved)
+        results, rebuild = flatten(out)
+
+        def pullback(parts):
+            given = [
+                zeros_of(x) if d is None and is_differentiable(x) else d for d, x in zip(parts, results, strict=True)
+            ]
+            found = self.backward(saved, rebuild(given))
+            by_parameter = dict(zip(self.order, found if self.several else (found,), strict=True))
+            return tuple([as_gradient(_cotangent(by_parameter, t), args[t.index + (t.item or 0)]) for t in self.chosen])
+
+        return out, pullback
+
+
+def _with_defaults(run, lowered, transform):
+    """Give a generated function the very default values of the user's."""
+    defaults = {name: p.default for name, p in transform.own.parameters.items() if p.default is not p.empty}
+    names = [(p.value.name, p.keyword_only) for p in lowered.function.parameters if not p.spelling]
+    positional = [name for name, keyword_only in names if not keyword_only]
+    at_end = list(itertools.takewhile(lambda name: name in defaults, reversed(positional)))[::-1]
+    if any(name in defaults for name in positional[: len(positional) - len(at_end)]):
+        raise CompileError("a partial gives an argument that others come after", lowered.function.location)
+    run.__defaults__ = tuple(defaults[name] for name in at_end)
+    run.__kwdefaults__ = {name: defaults[name] for name, keyword_only in names if keyword_only and name in defaults}
+    return run
+
+
+def _cotangent(by_parameter: dict, target: Target):
+    d = by_parameter[target.index]
+    return d if target.item is None else part(d, target.item)
+
+
+def _owned(saved):
+    """What the backward pass needs, in memory that the caller cannot change before it runs."""
+    parts, rebuild = flatten(saved)
+    return rebuild([np.array(p) if isinstance(p, np.ndarray) else p for p in parts])
+
+
+def _result_type(lowered) -> ir.Type:
+    return types.type_of(lowered.function.body.results[0])
+
+
+def _see_pair(lowered) -> None:
+    t = _result_type(lowered)
+    if t.kind is not ir.Kind.TUPLE or t.items is None or len(t.items) != 2:
+        raise CompileError("has_aux=True, but it is not seen that a pair is returned", lowered.function.location)
+
+
+def _see_real(lowered, has_aux: bool) -> None:
+    t = _result_type(lowered)
+    t = t.items[0] if has_aux else t
+    if not t.is_real or t.kind not in (ir.Kind.NUMBER, ir.Kind.ARRAY, ir.Kind.UNKNOWN):
+        raise CompileError("it is not seen that the result is a real array", lowered.function.location)
+
+
+# ---------------------------------------------------------------------------------------- the tape
+
+
+class Taped:
+    """A derivative that runs the unmodified function and records what it does.
+
+    Attributes
+    ----------
+    reason : CompileError
+        Why it is not compiled.
+    """
+
+    engine = "tape"
+    guards = ()
+
+    def __init__(self, transform, chosen: tuple[Target, ...], reason: CompileError):
+        self.transform = transform
+        self.chosen = chosen
+        self.reason = reason
+        self.run = {"vjp": self.vjp}.get(transform.kind, self.gradient)
+
+    @property
+    def source(self) -> str:
+        raise self.reason
+
+    def exported(self) -> str:
+        raise self.reason
+
+    def record(self, args, kwargs, once):
+        """The result of the function, and the pullback to the chosen arguments."""
+        t = self.transform
+        bound, chosen = t.bind(args, kwargs)
+        differentiate = [place for target in chosen for place in places(target, bound)]
+        out, pull = tape_vjp(t.function, bound.args, bound.kwargs, differentiate, once=once)
+
+        def pullback(cotangent):
+            found = iter(pull(cotangent))
+            return tuple([assembled(target, bound, found) for target in chosen])
+
+        return out, pullback
+
+    def gradient(self, *args, **kwargs):
+        t = self.transform
+        out, pullback = self.record(args, kwargs, once=True)
+        value, aux = require_aux(out, t.name) if t.has_aux else (out, None)
+        if t.kind == "elementwise_grad":
+            require_elementwise(plain(value), t.name)
+            seed = np.ones(np.shape(plain(value)), getattr(plain(value), "dtype", float))[()]
+        else:
+            require_scalar(plain(value), t.name)
+            seed = scalar_seed(plain(value))
+        beside = [None] * (len(flatten(out)[0]) - 1)
+        gradients = pullback([seed, *beside])
+        result = gradients[0] if is_single(t.argnums) else gradients
+        if t.kind == "value_and_grad":
+            return (out, result)
+        return (result, aux) if t.has_aux else result
+
+    def vjp(self, *args, **kwargs):
+        return self.record(args, kwargs, once=False)
+
+
+def place(function) -> str:
+    """``file:line`` of a function; "" for what has none."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+
+
+# ------------------------------------------------------------------------------- finite differences
+
+
+def compare(transform, args, kwargs, check):
+    """Check the gradients at these arguments; `check` compares trees with differences of a real function."""
+    t = transform
+    answer = t.answer(*copy.deepcopy((args, kwargs)))
+    if t.kind == "value_and_grad":
+        answer = answer[1]
+    elif t.has_aux:
+        answer = answer[0]
+    bound, chosen = t.bind(*copy.deepcopy((args, kwargs)))
+
+    def primal(values) -> float:
+        again, _ = t.bind(*copy.deepcopy((args, kwargs)))
+        for target, value in zip(chosen, values, strict=True):
+            target.put(again.arguments, value)
+        out = t.function(*again.args, **again.kwargs)
+        return np.sum(out[0] if t.has_aux else out)
+
+    arguments = [(str(target), target.get(bound.arguments)) for target in chosen]
+    return check(primal, [answer] if is_single(t.argnums) else list(answer), arguments, t.name)
+
+
+# ------------------------------------------------------------------------------ before any call
+
+
+def assumed_arguments(transform, owner: tuple) -> dict:
+    """Arguments to compile for before any call: a real array for each parameter without a default.
+
+    ``*args`` and ``**kwargs`` hold what `argnums` mentions. A method belongs to `owner`, if that is known.
+    """
+    parameters = list(transform.signature.parameters.values())
+    positional = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    mentioned = several(transform.argnums)
+    numbers = [n + transform.skip if n >= 0 else positional for n in mentioned if not isinstance(n, str)]
+    arguments: dict = {}
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            arguments[parameter.name] = (ASSUMED,) * max([0, *(n + 1 - positional for n in numbers)])
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named = {p.name for p in parameters}
+            arguments[parameter.name] = {n: ASSUMED for n in mentioned if isinstance(n, str) and n not in named}
+        elif parameter.default is parameter.empty:
+            arguments[parameter.name] = ASSUMED
+        else:
+            arguments[parameter.name] = parameter.default
+    if transform.skip:
+        arguments[parameters[0].name] = owner[0] if owner else None
+    return arguments
+
+
+def assumed_leaf(value):
+    """A differentiated argument's default, or a real array where that could not be differentiated."""
+    if value is ASSUMED or not all(is_differentiable(x) or is_promotable(x) for x in flatten(value)[0]):
+        return ASSUMED
+    return trees.promote(value)

@@ -1,0 +1,87 @@
+"""What a function returned: whether it can be differentiated in the way that was asked for."""
+
+import numpy as np
+
+from s2sgrad.errors import NonScalarError
+from s2sgrad.runtime.arrays import scalar_seed
+
+
+def require_scalar(value, name: str) -> None:
+    """`value` must be one real number, or an array of dimension 0.
+
+    Examples
+    --------
+    >>> require_scalar(np.ones(()), "f")
+    """
+    problem = _problem(value)
+    if problem is None and np.shape(value) != ():
+        problem = f"an array of shape {np.shape(value)}"
+        hint = "Sum it in the function, or use vjp(f, ...) or elementwise_grad(f)"
+    elif problem is None and np.iscomplexobj(value):
+        problem = "a complex number"
+        hint = "Take its .real or abs(...), or use vjp(f, ...)"
+    elif isinstance(value, tuple):
+        hint = "If only the first is to be differentiated, say has_aux=True; else use vjp(f, ...)"
+    elif value is None:
+        hint = "Does it lack a return statement?"
+    else:
+        hint = "Return a float"
+    if problem is not None:
+        raise NonScalarError(f"grad needs a function that returns a scalar, but {name} returned {problem}. {hint}")
+
+
+def explain_seed(error: TypeError, name: str) -> None:
+    """Where compiled code found no scalar to start from, say so as `require_scalar` does."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is not None and trace.tb_frame.f_code is scalar_seed.__code__:
+        try:
+            require_scalar(trace.tb_frame.f_locals["out"], name)
+        except NonScalarError as explained:
+            raise explained from None
+
+
+def require_elementwise(value, name: str) -> None:
+    """`value` must be a real array or number.
+
+    Examples
+    --------
+    >>> require_elementwise("text", "f")
+    Traceback (most recent call last):
+    ...
+    s2sgrad.errors.NonScalarError: elementwise_grad needs a function that returns a real array, but f returned a str
+    """
+    problem = _problem(value)
+    if problem is None and np.iscomplexobj(value):
+        problem = "complex numbers (use vjp)"
+    if problem is not None:
+        raise NonScalarError(
+            f"elementwise_grad needs a function that returns a real array, but {name} returned {problem}"
+        )
+
+
+def require_aux(out, name: str) -> tuple:
+    """`out` must be a pair of the value and what else the function returns."""
+    if not (isinstance(out, tuple) and len(out) == 2):
+        what = _problem(out) or ("an array" if np.shape(out) else "a number")
+        raise NonScalarError(
+            f"with has_aux=True the function must return a pair (value, aux), but {name} returned {what}"
+        )
+    return out
+
+
+def _problem(value) -> str | None:
+    """What `value` is, if it is neither a number nor an array of numbers."""
+    if value is None:
+        return "None"
+    dtype = getattr(value, "dtype", None)
+    numeric = isinstance(value, (int, float, complex)) if dtype is None else dtype.kind in "iufcV"
+    if isinstance(value, bool) or not numeric:
+        if isinstance(value, (tuple, list)):
+            return f"a {type(value).__name__} of {len(value)}"
+        if dtype is not None and np.shape(value):
+            return f"an array of dtype {dtype}"
+        name = type(value).__name__
+        return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return None

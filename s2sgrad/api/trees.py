@@ -1,0 +1,174 @@
+"""Arguments as trees: what can be differentiated in them, integers made floats, and the kinds of a call.
+
+Tuples, lists, dicts, namedtuples and dataclasses are containers, through optree; floats, complex numbers
+and arrays of them are leaves; None is an empty container.
+"""
+
+import dataclasses
+import functools
+from types import NoneType
+
+import numpy as np
+
+from s2sgrad.errors import ArgumentError
+from s2sgrad.runtime.arrays import is_differentiable, is_promotable
+from s2sgrad.runtime.tensor import Tensor
+from s2sgrad.runtime.trees import flatten
+from s2sgrad.transform.analysis.types import LONGEST, is_namedtuple
+
+_INSIDE = " in a container of another class"
+
+
+def leaves_with_paths(tree) -> list[tuple[str, object]]:
+    """The leaves of `tree`, each with the way to it as one writes it: ``[0].w``, ``['b']``.
+
+    Examples
+    --------
+    >>> leaves_with_paths({"w": [1.0, 2.0]})
+    [("['w'][0]", 1.0), ("['w'][1]", 2.0)]
+    """
+    parts, rebuild = flatten(tree)
+    paths = dict(_places(rebuild(list(range(len(parts)))), ""))
+    return [(paths.get(i, _INSIDE), part) for i, part in enumerate(parts) if part is not None]
+
+
+def _places(tree, path: str):
+    """For a tree of numbered leaves: each number with the way to it."""
+    if isinstance(tree, int):
+        yield tree, path
+        return
+    if isinstance(tree, dict):
+        children = [(f"[{key!r}]", child) for key, child in tree.items()]
+    elif names := (tree._fields if is_namedtuple(tree) else fields_of(type(tree))):
+        children = [(f".{name}", getattr(tree, name)) for name in names]
+    elif type(tree) in (list, tuple):
+        children = [(f"[{i}]", child) for i, child in enumerate(tree)]
+    else:
+        children = []
+    for step, child in children:
+        yield from _places(child, path + step)
+
+
+@functools.cache
+def fields_of(cls: type) -> tuple | None:
+    """The field names of a dataclass; None for another class."""
+    return tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else None
+
+
+def leaves(tree) -> list:
+    return [part for part in flatten(tree)[0] if part is not None]
+
+
+def map_leaves(function, tree):
+    """`tree` with `function` of each leaf in its place."""
+    parts, rebuild = flatten(tree)
+    return rebuild([None if part is None else function(part) for part in parts])
+
+
+# -------------------------------------------------------------------------------- differentiation
+
+
+def require_differentiable(value, name: str, function: str) -> None:
+    """Raise an `ArgumentError` that names the first leaf that no derivative can be taken of."""
+    if value is None:
+        raise ArgumentError(f"argument {name!r} of {function} is None, which cannot be differentiated")
+    for path, leaf in leaves_with_paths(value):
+        if path is _INSIDE:
+            raise ArgumentError(
+                f"argument {name!r} of {function} holds {_article(type(leaf))}{path}: only tuples, lists, dicts, "
+                f"namedtuples and dataclasses have gradients"
+            )
+        if isinstance(leaf, Tensor):
+            continue
+        cls = type(leaf)
+        if isinstance(leaf, np.ndarray) and cls not in (np.ndarray, np.memmap):
+            raise ArgumentError(
+                f"argument {name + path!r} of {function} is {_article(cls)}, whose operators have a meaning of their "
+                f"own; pass a plain array: np.asarray({name}{path})"
+            )
+        if not (is_differentiable(leaf) or is_promotable(leaf)):
+            array = isinstance(leaf, np.ndarray)
+            what = f"an array of dtype {leaf.dtype}" if array else f"{_article(cls)} ({_short(leaf)})"
+            raise ArgumentError(
+                f"argument {name + path!r} of {function} is {what}: only real and complex numbers and arrays, and "
+                f"containers of them, can be differentiated. Choose other arguments by argnums, or convert it to float"
+            )
+
+
+def _article(cls) -> str:
+    return f"{'an' if cls.__name__[0] in 'aeiouAEIOU' else 'a'} {cls.__name__}"
+
+
+def _short(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def needs_promotion(tree) -> bool:
+    """Whether `promote` would change anything."""
+    return any(_promoted(leaf) is not leaf for leaf in leaves(tree))
+
+
+def promote(tree):
+    """`tree` with its integers made float64; a memory map is seen as the plain array it is.
+
+    Examples
+    --------
+    >>> promote((1, [np.arange(2), 0.5]))
+    (1.0, [array([0., 1.]), 0.5])
+    """
+    return map_leaves(_promoted, tree)
+
+
+def _promoted(leaf):
+    if isinstance(leaf, Tensor) or not is_promotable(leaf):
+        return np.asarray(leaf) if type(leaf) is np.memmap else leaf
+    if isinstance(leaf, np.ndarray):
+        return leaf.astype(np.float64)
+    return np.float64(leaf) if isinstance(leaf, np.generic) else float(leaf)
+
+
+# ------------------------------------------------------------------------------- kinds of a call
+
+# Types that decide alone what an operation on their values means.
+_PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
+
+
+def kinds(values) -> tuple:
+    """What decides the code that is compiled for arguments: equal kinds, equal code.
+
+    The type of a number, dtype and dimension of an array, the kinds of the items of a container. On the
+    way of every call.
+
+    Examples
+    --------
+    >>> kinds([1.5, np.ones((2, 3))])
+    (<class 'float'>, <class 'numpy.dtypes.Float64DType'>, 2)
+    """
+    found = []
+    for value in values:
+        cls = type(value)
+        if cls in _PLAIN:
+            found.append(cls)
+        elif cls is np.ndarray:
+            found.append(type(value.dtype))
+            found.append(value.ndim)
+        else:
+            found.append(_kind(value, cls))
+    return tuple(found)
+
+
+def _kind(value, cls):
+    """The kind of a container or of an object."""
+    if cls is list or cls is tuple:
+        if len(value) > LONGEST:
+            return cls, LONGEST, frozenset([kinds((item,)) for item in value])
+        return cls, kinds(value)
+    if isinstance(value, dict):
+        return cls, tuple(value), kinds(value.values())
+    if is_namedtuple(value):
+        return cls, kinds(value)
+    names = fields_of(cls)
+    if names is not None:
+        return cls, kinds([getattr(value, name, None) for name in names])
+    return (cls, type(value.dtype), value.ndim) if isinstance(value, np.ndarray) else cls

@@ -1,0 +1,210 @@
+"""The backward pass: cotangents from a result back to the leaves, newest operation first.
+
+A node's edges lead to smaller numbers only, so a heap of numbers visits every node after all that
+its cotangent is made of. Nothing recurses; the state of a run lives in the run, so that threads may
+run at the same time; saved values are released as soon as they are used, unless retained.
+"""
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from s2sgrad.errors import TapeError
+from s2sgrad.runtime.grad_mode import enable_grad
+from s2sgrad.runtime.node import LEAF
+from s2sgrad.runtime.tensor import traced
+from s2sgrad.runtime.views import ITEM, add_item, pull_write
+
+_ndarray = np.ndarray
+
+
+def backward(roots, targets, *, create_graph=False, retain=False):
+    """Pull cotangents back.
+
+    Parameters
+    ----------
+    roots : list of (Node, cotangent)
+    targets : list of Node
+        Only what leads to them is visited.
+    create_graph : bool
+        Record the pass itself; cotangents are then `Traced`.
+    retain : bool
+        Keep saved values for another pass.
+
+    Returns
+    -------
+    list
+        The cotangent of each target; None where nothing flows to it.
+    """
+    if not targets:
+        return []
+    wanted = {node.number for node in targets}
+    run = _Run(min(wanted))
+    for node, g in roots:
+        run.add(node, g)
+    if create_graph:
+        with enable_grad():
+            found = _run_recorded(run, wanted)
+    else:
+        found = _run(run, wanted, not retain, all(node.form is LEAF for node in targets))
+    return [found.get(node.number) for node in targets]
+
+
+def _run(run, wanted, release, leaves_only):
+    """First order: plain arrays, cotangents of memory added in place."""
+    floor, nodes, pending, owned, heap, add = run.floor, run.nodes, run.pending, run.owned, run.heap, run.add
+    found = {}
+    while heap:
+        number = -heappop(heap)
+        node = nodes.pop(number)
+        g = pending.pop(number)
+        while True:  # straight on while the newest pending node is the one just reached
+            form = node.form
+            if not leaves_only and number in wanted:
+                found[number] = g
+                owned.discard(number)
+            edges = node.edges
+            saved = node.saved
+            if form.special:
+                if form is LEAF:
+                    if number in wanted:
+                        found[number] = g
+                    break
+                if saved is None:
+                    raise _released()
+                if form is ITEM:
+                    if edges.number >= floor:
+                        add_item(g, saved, edges, run)
+                    break
+                c = pull_write(g, *saved, run=run, owned=number in owned, edges=edges)
+            elif saved is None:
+                raise _released()
+            else:
+                count = len(saved)  # spelt out: a starred call costs as much as the arithmetic
+                if count == 1:
+                    c = form.pull(g, saved[0])
+                elif count == 2:
+                    c = form.pull(g, saved[0], saved[1])
+                else:
+                    c = form.pull(g, *saved)
+            if release:
+                node.saved = None
+            if type(edges) is tuple:
+                if len(edges) == 1:
+                    edges, c = edges[0], c[0]
+                elif len(edges) != 2:
+                    for edge, part in zip(edges, c, strict=True):
+                        if edge is not None and part is not None:
+                            add(edge, part)
+                    break
+                else:
+                    first, second = edges
+                    left, right = c
+                    if left is None or first is None:
+                        edges, c = second, right
+                    elif right is None or second is None:
+                        edges, c = first, left
+                    elif first is second:
+                        edges, c = first, left + right
+                    elif first.number > second.number:
+                        add(second, right)
+                        edges, c = first, left
+                    else:
+                        add(first, left)
+                        edges, c = second, right
+            if c is None or edges is None:
+                break
+            number = edges.number
+            if number < floor:
+                break
+            if number in nodes or heap and number < -heap[0]:
+                add(edges, c)
+                break
+            node = edges
+            g = c
+    return found
+
+
+def _run_recorded(run, wanted):
+    """Derivatives of derivatives: cotangents are tensors, and the pullbacks are recorded themselves."""
+    found = {}
+    while run.heap:
+        number = -heappop(run.heap)
+        node = run.nodes.pop(number)
+        g = run.pending.pop(number)
+        if number in wanted:
+            found[number] = g
+        if node.form is LEAF:
+            continue
+        if node.saved is None:
+            raise _released()
+        c = node.form.twin()(g, *node.form.restore(node, traced))
+        for edge, part in zip(node.edges, c, strict=True) if type(node.edges) is tuple else ((node.edges, c),):
+            if edge is not None and part is not None:
+                run.add(edge, part)
+    return found
+
+
+def _released():
+    return TapeError("the values saved for the backward pass were released by an earlier pass: retain them")
+
+
+class _Run:
+    """The state of one backward pass.
+
+    Attributes
+    ----------
+    nodes, pending : dict
+        By number: the nodes reached, and the cotangents collected for them so far.
+    owned : set of int
+        Whose cotangent is a buffer made here that nobody else holds, and may be added to in place.
+    heap : list of int
+        The negative numbers of the nodes reached.
+    """
+
+    __slots__ = ("floor", "nodes", "pending", "owned", "heap")
+
+    def __init__(self, floor):
+        self.floor = floor
+        self.nodes = {}
+        self.pending = {}
+        self.owned = set()
+        self.heap = []
+
+    def add(self, node, c):
+        """Collect the cotangent `c` for `node`."""
+        number = node.number
+        if number < self.floor:
+            return
+        if number not in self.nodes:
+            self.nodes[number] = node
+            self.pending[number] = c
+            heappush(self.heap, -number)
+            return
+        old = self.pending[number]
+        if number in self.owned and type(c) is _ndarray and c.dtype is old.dtype and c.shape == old.shape:
+            old += c
+            return
+        total = self.pending[number] = old + c
+        if type(total) is _ndarray:
+            self.owned.add(number)
+        else:
+            self.owned.discard(number)
+
+    def give(self, node, buffer):
+        """Collect a fresh `buffer` for `node`."""
+        fresh = node.number not in self.nodes and node.number >= self.floor
+        self.add(node, buffer)
+        if fresh:
+            self.owned.add(node.number)
+
+    def buffer(self, node, make):
+        """The buffer of `node`'s cotangent to add to in place; ``make(old)`` gives one where there is none."""
+        number = node.number
+        old = self.pending.get(number)
+        if old is None:
+            self.give(node, make(None))
+        elif number not in self.owned:
+            self.pending[number] = make(old)
+            self.owned.add(number)
+        return self.pending[number]

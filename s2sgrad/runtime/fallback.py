@@ -1,0 +1,739 @@
+"""The fallback: the user's unmodified function, run so that everything it does is recorded.
+
+The function's code is run with other names around it: its globals and closure are live views in
+which NumPy, SciPy and `math` are their recording versions, arrays are `Traced` on the same memory,
+and Python functions are run in the same way when they are called. What the function rebinds, writes
+or stores is there after the call as a plain call would have left it.
+
+`tape_vjp` differentiates one call. It nests: an inner call within a recorded one ties its inputs to
+the outer recording and records its own backward pass, so derivatives of derivatives are right and
+perturbations are not confused (each backward pass looks only for its own inputs).
+"""
+
+import builtins
+import collections
+import functools
+import sys
+import threading
+import types
+
+import numpy as np
+
+from s2sgrad.errors import MissingRuleError, S2SGradError, TapeError
+from s2sgrad.rules.table import lookup
+from s2sgrad.runtime import record
+from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, zeros_of
+from s2sgrad.runtime.engine import backward
+from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.namespace import (
+    BUILTINS,
+    CLASSES,
+    Namespace,
+    in_family,
+    namespace_of,
+    recording_version,
+    vectorize_version,
+)
+from s2sgrad.runtime.node import leaf
+from s2sgrad.runtime.record import plain, recorder
+from s2sgrad.runtime.tensor import Storage, Tensor, Traced, traced
+from s2sgrad.runtime.trees import flatten
+from s2sgrad.runtime.trees import only as _only
+from s2sgrad.runtime.views import along, refresh, reveal
+
+_STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
+_ATOMS = frozenset((int, float, bool, complex, str, bytes, type(None), range, slice, type(...)))
+_LRU = type(functools.lru_cache(lambda: None))
+_SCAN_LIMIT = 1_000  # objects looked through for recorded values that the function stored
+
+
+def _is_ours(module_name) -> bool:
+    name = str(module_name or "")
+    return name == "s2sgrad" or name.startswith("s2sgrad.")
+
+
+@functools.cache
+def _home_of(module_name) -> str:
+    """Whose code a module is: NumPy's and its family's, ours, the standard library's, or a user's."""
+    if in_family(module_name):
+        return "family"
+    if _is_ours(module_name) and module_name != "s2sgrad.runtime.stand_ins":
+        return "ours"
+    return "standard" if str(module_name).partition(".")[0] in _STANDARD else "user"
+
+
+def _import(name, namespace=None, *args):
+    """An ``import`` statement of recorded code: it gets the recording version of the module."""
+    if type(namespace) is Globals:
+        namespace = namespace.real
+    return recording(builtins.__import__(name, namespace, *args))
+
+
+_BUILTINS = {**builtins.__dict__, "__import__": _import}
+
+
+class Globals(dict):
+    """A function's globals while it is recorded: names are looked up in the real ones once, and turned."""
+
+    __slots__ = ("session", "real", "shown")
+
+    def __init__(self, session, real):
+        self.session = session
+        self.real = real
+        self.shown = {"__builtins__": _BUILTINS}
+        self["__builtins__"] = _BUILTINS
+
+    def __missing__(self, name):
+        if name in self.real:
+            value = self.real[name] if self.session.closed else self.session.turn(self.real[name])
+        elif name in BUILTINS and not self.session.closed and "__builtins__" in self.real:
+            value = BUILTINS[name]
+        else:
+            real = self.real.get("__builtins__", builtins)
+            real = real if isinstance(real, dict) else real.__dict__
+            value = real[name]
+        self.shown[name] = value
+        dict.__setitem__(self, name, value)
+        return value
+
+    def write_back(self):
+        """Give the real globals what the function has rebound or deleted, and forget what was turned."""
+        for name, value in self.items():
+            if name not in self.shown or self.shown[name] is not value:
+                self.real[name] = self.session.settled(value)
+        for name in self.shown:
+            if name not in self and name in self.real:
+                del self.real[name]
+        dict.clear(self)  # functions that outlive the call find plain values from now on
+        self.shown.clear()
+
+
+class Module(types.ModuleType):
+    """A user's module while it is recorded: its attributes are its `Globals`."""
+
+    def __init__(self, module, view):
+        super().__init__(module.__name__)
+        self.__dict__["__view__"] = view
+        self.__dict__["__real__"] = module
+
+    def __getattr__(self, name):
+        try:
+            real = self.__dict__["__real__"]
+            if name in real.__dict__ or name in self.__dict__["__view__"]:
+                return self.__dict__["__view__"][name]
+            return getattr(real, name)
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name, value):
+        self.__dict__["__view__"][name] = value
+
+
+class Session:
+    """What belongs to one recorded call: the turned functions, arrays and globals, and what to put back."""
+
+    def __init__(self, private=False, rules=False):
+        self.private = private  # arrays are copied at once: pullbacks may run after the caller has changed them
+        self.rules = rules  # rule functions are turned too
+        self.closed = False
+        self.globals = {}
+        self.functions = {}
+        self.cells = {}
+        self.arrays = {}
+        self.owners = {}
+        self.twins = {}
+        self.copies = {}
+        self.holders = []
+        self.containers = []
+
+    # -- turning values into what recorded code sees
+
+    def turn(self, value):
+        """The version of `value` that recorded code sees."""
+        kind = type(value)
+        if kind in _ATOMS or kind is Traced:
+            return value
+        if kind is np.ndarray:
+            return self.array(value)
+        if kind is types.FunctionType:
+            return self.function(value)
+        if isinstance(value, types.ModuleType):
+            return self._module(value)
+        if kind is types.MethodType:
+            function = self.turn(value.__func__)
+            return value if function is value.__func__ else types.MethodType(function, value.__self__)
+        if isinstance(value, type):
+            return CLASSES.get(value, value)
+        if kind is functools.partial:
+            args = [self.turn(a) for a in value.args]
+            keywords = {k: self.turn(a) for k, a in value.keywords.items()}
+            return functools.partial(self.turn(value.func), *args, **keywords)
+        if kind is tuple:
+            items = [self.turn(item) for item in value]
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else tuple(items)
+        if kind is _LRU:
+            return self._cached(value)
+        if kind is np.vectorize and value.signature is None and not value.excluded:
+            return vectorize_version(value.pyfunc)
+        if (
+            isinstance(value, np.ufunc)
+            or callable(value)
+            and (lookup(value) is not None or in_family(getattr(value, "__module__", None)))
+        ):
+            return recording_version(value)
+        if kind is list or kind is dict:
+            return self.container(value)
+        if kind is collections.deque or hasattr(value, "__dict__") and not _is_ours(kind.__module__):
+            self.containers.append(value)
+        return value
+
+    def _module(self, module):
+        if isinstance(module, (Namespace, Module)):
+            return module
+        name = module.__name__
+        if in_family(name):
+            return namespace_of(module)
+        if name.partition(".")[0] in _STANDARD or _is_ours(name):
+            return module
+        return Module(module, self.view(module.__dict__))
+
+    def function(self, function):
+        """A Python function, recorded when it is called."""
+        if type(function.__globals__) is Globals:
+            return function
+        if lookup(function) is not None:
+            return recording_version(function)
+        home = _home_of(function.__module__ or function.__globals__.get("__name__"))
+        if home == "family":
+            return recording_version(function)
+        if home == "standard" or home == "ours" and not self.rules:
+            return function
+        return self.rebind(function)
+
+    def rebind(self, function):
+        """The same code, with the names around it turned."""
+        entry = self.functions.get(id(function))
+        if entry is not None:
+            return entry[1]
+        closure = function.__closure__ and tuple([self._cell(cell) for cell in function.__closure__])
+        twin = types.FunctionType(function.__code__, self.view(function.__globals__), function.__name__, None, closure)
+        self.functions[id(function)] = function, twin
+        if function.__defaults__:
+            twin.__defaults__ = tuple([self.turn(value) for value in function.__defaults__])
+        if function.__kwdefaults__:
+            twin.__kwdefaults__ = {name: self.turn(value) for name, value in function.__kwdefaults__.items()}
+        twin.__dict__ = function.__dict__
+        twin.__qualname__ = function.__qualname__
+        twin.__module__ = function.__module__
+        twin.__doc__ = function.__doc__
+        return twin
+
+    def _cell(self, cell):
+        entry = self.cells.get(id(cell))
+        if entry is None:
+            twin = types.CellType()
+            entry = self.cells[id(cell)] = [cell, twin, twin]
+            try:
+                twin.cell_contents = entry[2] = self.turn(cell.cell_contents)
+            except ValueError:  # empty: not assigned yet
+                entry[2] = None
+        return entry[1]
+
+    def view(self, real):
+        if type(real) is Globals:
+            return real
+        view = self.globals.get(id(real))
+        if view is None:
+            view = self.globals[id(real)] = Globals(self, real)
+        return view
+
+    def _cached(self, cached):
+        """An `lru_cache`: its memory knows plain values only, so recorded arguments go past it."""
+        function = self.turn(cached.__wrapped__)
+
+        @functools.wraps(cached.__wrapped__)
+        def call(*args, **kwargs):
+            if record.is_active(args) or record.is_active(kwargs):
+                return function(*args, **kwargs)
+            return self.turn(cached(*plain(args), **plain(kwargs)))
+
+        return call
+
+    def array(self, array):
+        """An array of the world outside as `Traced`: always the same one for the same array."""
+        entry = self.arrays.get(id(array))
+        if entry is not None:
+            return entry[1]
+        if array.dtype.kind not in "biufc":
+            return array
+        t = traced(array, None)
+        self._adopt(t, array)
+        self.arrays[id(array)] = array, t
+        return t
+
+    def _adopt(self, t, array):
+        """Tie `t` to the caller's `array`, so that writes show there."""
+        data = array
+        if self.private and not self.rules:
+            data = np.array(array)
+            data.flags.writeable = array.flags.writeable
+        storage = t.storage = Storage(data, t.node, saved=False, outer=array)
+        t.data = data
+        t.steps = ()
+        t.seen = 0
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        others = self.owners.setdefault(id(owner), [])
+        for other in others:
+            if np.may_share_memory(other.outer, array):
+                if other.hidden:
+                    raise TapeError(
+                        "recorded values were written into an array and are now read through another array object "
+                        f"on the same memory, which the tape cannot follow\n  at {user_location()}"
+                    )
+                storage.frozen = other.frozen = (
+                    "an array is written that is also reached as another array object on the same memory, "
+                    "which the tape cannot follow: make a copy of one of them"
+                )
+        others.append(storage)
+
+    def leaf(self, value):
+        """A differentiated argument: a tensor of its own, and what its gradient looks like."""
+        if isinstance(value, Tensor):
+            data = plain(value)
+            outer_node = value.node
+            if not isinstance(data, (float, complex, np.inexact)) and getattr(data, "dtype", _OBJECT).kind not in "fc":
+                data = _promoted(data)
+            t = traced(data, leaf(outer_node if outer_node is not None else ()))
+            if type(data) is np.ndarray:
+                t.storage = Storage(data, t.node)
+                t.steps, t.seen = (), 0
+                t.storage.frozen = (
+                    "the argument of an inner derivative is written in place within a recorded function, "
+                    "which the tape cannot follow: write to a copy"
+                )
+            return t
+        if is_promotable(value):
+            return traced(_promoted(value), leaf())
+        if not is_differentiable(value):
+            return None
+        t = traced(value, leaf())
+        if type(value) is np.ndarray:
+            self._adopt(t, value)
+        return t
+
+    def keep(self, array):
+        """A plain array as a node may hold it: one copy of each content."""
+        if not array.flags.writeable and array.base is None:
+            return array
+        entry = self.copies.get(id(array))
+        if entry is not None and _same_bits(entry[1], array):
+            return entry[1]
+        copy = np.array(array)
+        self.copies[id(array)] = array, copy
+        return copy
+
+    # -- arguments
+
+    def container(self, value):
+        """A list or dict with the arrays and functions in it turned; the caller's own is kept up to date with it."""
+        items = value.values() if type(value) is dict else value
+        if _ATOMS.issuperset(map(type, items)):
+            self.containers.append(value)
+            return value
+        entry = self.twins.get(id(value))
+        if entry is not None:
+            return entry[1]
+        twin = type(value)()
+        self.twins[id(value)] = value, twin
+        if type(value) is dict:
+            twin.update((k, self.turn(item)) for k, item in value.items())
+            same = all(twin[k] is item for k, item in value.items())
+        else:
+            twin.extend([self.turn(item) for item in value])
+            same = all(a is b for a, b in zip(twin, value, strict=True))
+        if same:
+            twin = value
+            self.twins[id(value)] = value, value
+            self.containers.append(value)
+        else:
+            self.holders.append((value, twin, type(value)(twin)))
+        return twin
+
+    def differentiated(self, value, leaves):
+        """A differentiated argument, and what rebuilds it; its leaves are appended to `leaves` with their nodes."""
+        if type(value) is float or type(value) is np.ndarray and value.dtype.kind == "f":
+            t = traced(value, leaf())
+            leaves.append((value, t.node))
+            if type(value) is np.ndarray:
+                self._adopt(t, value)
+            return t, _only
+        parts, rebuild = flatten(value)
+        turned = []
+        for part in parts:
+            t = self.leaf(part)
+            leaves.append((part, None if t is None else t.node))
+            turned.append(self.turn(part) if t is None else t)
+        twin = rebuild(turned)
+        self._hold(value, twin)
+        return twin, rebuild
+
+    def _hold(self, value, twin):
+        if type(value) in (list, dict):
+            self.holders.append((value, twin, type(twin)(twin)))
+        if type(value) is dict:
+            for k in value:
+                self._hold(value[k], twin[k])
+        elif isinstance(value, (list, tuple)):
+            for a, b in zip(value, twin, strict=True):
+                self._hold(a, b)
+
+    # -- the end of the call
+
+    def settled(self, value):
+        """`value` as the world outside sees it after the call."""
+        kind = type(value)
+        if kind is Traced:
+            return self._settled_tensor(value)
+        if kind is list or kind is dict:
+            for own, twin in self.twins.values():
+                if twin is value:
+                    return own
+        if kind is list or kind is tuple:
+            items = [self.settled(item) for item in value]
+            if all(a is b for a, b in zip(items, value, strict=True)):
+                return value
+            return items if kind is list else tuple(items)
+        if kind is dict:
+            items = {k: self.settled(item) for k, item in value.items()}
+            return value if all(items[k] is value[k] for k in value) else items
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return kind(*[self.settled(item) for item in value])
+        if kind is types.FunctionType and type(value.__globals__) is Globals:
+            for function, twin in self.functions.values():
+                if twin is value:
+                    return function
+            return value
+        if isinstance(value, Namespace):
+            return value.__dict__["__wrapped_module__"]
+        if isinstance(value, Module):
+            return value.__dict__["__real__"]
+        return value
+
+    def _settled_tensor(self, t):
+        if t.storage is None:
+            return np.array(t.data) if self.private and type(t.data) is np.ndarray else t.data
+        refresh(t)
+        outer = t.storage.outer
+        if outer is not None:
+            return along(t.steps, outer)
+        return np.array(t.data) if self.private and type(t.data) is np.ndarray else t.data
+
+    def close(self):
+        """Leave everything outside as a plain call would have left it."""
+        for storages in self.owners.values():
+            for storage in storages:
+                reveal(storage)
+        self.closed = True
+        for view in self.globals.values():
+            view.write_back()
+        for cell, twin, shown in self.cells.values():
+            try:
+                content = twin.cell_contents
+            except ValueError:
+                continue
+            if content is not shown:
+                cell.cell_contents = self.settled(content)
+            elif type(content) is types.FunctionType:
+                twin.cell_contents = cell.cell_contents  # a function that knows itself would be a cycle
+        for value, twin, shown in self.holders:
+            self._sync(value, twin, shown)
+            self.containers.append(value)
+        self._clean()
+
+    def forget(self):
+        """Let go of everything: a closed session must not keep the graph, nor be part of a cycle."""
+        for table in (self.globals, self.functions, self.cells, self.arrays, self.owners, self.copies, self.twins):
+            table.clear()
+        self.holders.clear()
+        self.containers.clear()
+
+    def _sync(self, value, twin, shown):
+        """Bring a container of the caller up to date with the one that the function saw."""
+        if type(value) is list:
+            if len(twin) != len(shown) or any(a is not b for a, b in zip(twin, shown, strict=True)):
+                known = {id(s): v for s, v in zip(shown, list(value), strict=False)}
+                value[:] = [known[id(item)] if id(item) in known else self.settled(item) for item in twin]
+        elif twin.keys() != shown.keys() or any(twin[k] is not shown[k] for k in twin):
+            items = {k: value[k] if k in shown and shown[k] is item else self.settled(item) for k, item in twin.items()}
+            value.clear()
+            value.update(items)
+
+    def _clean(self):
+        """Replace recorded values that the function has stored in containers and objects by plain ones."""
+        queue = list(self.containers)
+        seen = set()
+        while queue and len(seen) < _SCAN_LIMIT:
+            holder = queue.pop()
+            if id(holder) in seen:
+                continue
+            seen.add(id(holder))
+            if type(holder) is list or isinstance(holder, collections.deque):
+                for i, item in enumerate(holder):
+                    self._clean_item(holder, i, item, queue)
+            elif type(holder) is dict:
+                for k, item in list(holder.items()):
+                    self._clean_item(holder, k, item, queue)
+            elif hasattr(holder, "__dict__") and not isinstance(holder, (type, types.ModuleType, types.FunctionType)):
+                attributes = holder.__dict__
+                if type(attributes) is dict:
+                    queue.append(attributes)
+
+    def _clean_item(self, holder, k, item, queue):
+        kind = type(item)
+        if kind in _ATOMS or kind is np.ndarray:
+            return
+        settled = self.settled(item) if kind in (Traced, tuple) else item
+        if settled is not item:
+            holder[k] = settled
+        elif kind in (list, dict, collections.deque) or hasattr(item, "__dict__"):
+            queue.append(item)
+
+
+_REAL = frozenset((float, int, np.float64, np.float32))
+_OBJECT = np.dtype(object)
+
+
+def _promoted(value):
+    return value.astype(np.float64) if isinstance(value, (np.ndarray, np.generic)) else float(value)
+
+
+def _same_bits(a, b):
+    if a.shape != b.shape or a.dtype != b.dtype or a.dtype.hasobject:
+        return False
+    if a.dtype.kind in "fc":
+        return bool(np.array_equal(a, b, equal_nan=True))
+    return bool(np.array_equal(a, b))
+
+
+# ---------------------------------------------------------------- the session of this thread
+
+
+class _Current(threading.local):
+    session = None
+
+
+_current = _Current()
+_rules = Session(rules=True)
+
+
+def is_recording() -> bool:
+    """Whether a recorded function is running in this thread.
+
+    Examples
+    --------
+    >>> is_recording()
+    False
+    """
+    return _current.session is not None
+
+
+def recording(value):
+    """The version of `value` (a function, mostly) that recorded code sees."""
+    return (_current.session or _rules).turn(value)
+
+
+def recording_rule(function):
+    """A rule's function, recording: for derivatives of derivatives."""
+    return _rules.turn(function)
+
+
+def _keep(array):
+    session = _current.session
+    return np.array(array) if session is None else session.keep(array)
+
+
+record.keep_array = _keep
+
+
+def _by_source(function):
+    """A NumPy or SciPy function without a rule, run by its Python source; None where there is none."""
+    implementation = getattr(function, "__wrapped__", function)
+    if type(implementation) is not types.FunctionType or not in_family(implementation.__module__):
+        return None
+
+    def call(args, kwargs):
+        try:
+            return (_current.session or _rules).rebind(implementation)(*args, **kwargs)
+        except MissingRuleError:
+            raise
+        except Exception as error:
+            if not isinstance(error, S2SGradError):
+                function(*plain(tuple(args)), **plain(kwargs))  # a wrong call is told as without us
+            raise record.missing(function) from error
+
+    return call
+
+
+record.by_source = _by_source
+
+
+# ---------------------------------------------------------------- one call differentiated
+
+
+def tape_vjp(function, args, kwargs, differentiate, *, once=False):
+    """Call `function`, recording it, and return its result and its pullback.
+
+    Parameters
+    ----------
+    function : callable
+        Plain NumPy code, unmodified.
+    args : tuple
+    kwargs : dict
+    differentiate : sequence of int or str
+        Positions (in `args`) and keywords (in `kwargs`) of the arguments to differentiate. Each is a
+        tree of numbers and arrays; integers are promoted to float64.
+    once : bool
+        The pullback is called at most once, and before the caller changes any array: nothing is copied
+        and saved values are released as they are used.
+
+    Returns
+    -------
+    out
+        What `function` returns, plain.
+    pullback : callable
+        Takes a cotangent of the structure of `out`, returns a tuple of gradients, one per
+        differentiated argument, each of the structure, shapes and dtypes of the argument.
+
+    Examples
+    --------
+    >>> out, pullback = tape_vjp(lambda x, n: x**n, (3.0, 2), {}, [0])
+    >>> out, pullback(1.0)
+    (9.0, (6.0,))
+    """
+    outer = _current.session
+    session = outer or Session(private=not once)
+    inputs = [kwargs[k] if isinstance(k, str) else args[k] for k in differentiate]
+    _current.session = session
+    try:
+        leaves = []  # (value, node or None) of all differentiated leaves
+        shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
+        turned = {}
+        for k, value in zip(differentiate, inputs, strict=True):
+            before = len(leaves)
+            turned[k], rebuild = session.differentiated(value, leaves)
+            shapes.append((len(leaves) - before, rebuild))
+        call_args = [turned[i] if i in turned else session.turn(a) for i, a in enumerate(args)]
+        call_kwargs = {k: turned[k] if k in turned else session.turn(a) for k, a in kwargs.items()}
+        try:
+            out = _callable(session, function)(*call_args, **call_kwargs)
+            results, rebuild = flatten(out)
+            nodes = [_node_of(result) for result in results]
+        finally:
+            if outer is None:
+                session.close()
+        if outer is None:
+            out = rebuild([session.settled(result) for result in results])
+    finally:
+        _current.session = outer
+        if outer is None:
+            session.forget()
+    pullback = _Pullback(leaves, shapes, nodes, results if outer else out, outer is not None, once)
+    return out, pullback
+
+
+def _callable(session, function):
+    """The function to call: of an object with a Python ``__call__``, that method."""
+    turned = session.turn(function)
+    if turned is function and not isinstance(function, type):
+        call = vars(type(function)).get("__call__")
+        if type(call) is types.FunctionType and not _is_ours(call.__module__):
+            return types.MethodType(session.function(call), function)
+    return turned
+
+
+def _node_of(result):
+    if not isinstance(result, Tensor):
+        return None
+    if result.storage is not None:
+        refresh(result)
+    return result.node
+
+
+class _Pullback:
+    """The pullback of one recorded call."""
+
+    def __init__(self, leaves, shapes, nodes, out, nested, once):
+        self.plain = [part for part, _ in leaves]
+        self.targets = [node for _, node in leaves]
+        self.shapes = shapes
+        self.nodes = nodes
+        self.nested = nested
+        self.once = once
+        results = out if nested else flatten(out)[0]
+        self.real = [type(x) in _REAL or not np.iscomplexobj(plain(x)) for x in results]
+
+    def __call__(self, cotangent):
+        """The gradients for a cotangent of the result."""
+        parts = flatten(cotangent)[0]
+        if len(parts) != len(self.nodes):
+            raise TypeError(f"a cotangent of {len(self.nodes)} leaves is due, not of {len(parts)}")
+        roots = []
+        for node, g, real in zip(self.nodes, parts, self.real, strict=True):
+            if node is None or g is None:
+                continue
+            if real and type(g) not in _REAL and np.iscomplexobj(plain(g)):
+                g = g.real
+            roots.append((node, traced(g, None) if self.nested and type(g) is np.ndarray else g))
+        targets = [node for node in self.targets if node is not None]
+        found = iter(backward(roots, targets, create_graph=self.nested, retain=not self.once))
+        finish = _recorded_gradient if self.nested else as_gradient
+        gradients = [
+            finish(None if node is None else next(found), x) for node, x in zip(self.targets, self.plain, strict=True)
+        ]
+        if len(gradients) == len(self.shapes) == 1 and self.shapes[0][1] is _only:
+            return tuple(gradients)
+        gradients = iter(gradients)
+        return tuple([rebuild([next(gradients) for _ in range(count)]) for count, rebuild in self.shapes])
+
+
+def _recorded_gradient(d, x):
+    """The gradient of a leaf within a recorded function: it may itself be recorded."""
+    if d is None:
+        return record.wrap(zeros_of(plain(x)))
+    data, model = plain(d), plain(x)
+    if np.shape(data) != np.shape(model) or np.iscomplexobj(data) and not np.iscomplexobj(model):
+        d = record.apply(record.unbroadcast, (d, plain(x)))
+    dtype = getattr(model, "dtype", None)
+    if isinstance(d, Tensor) and getattr(dtype, "kind", "") in ("f", "c") and np.asarray(plain(d)).dtype != dtype:
+        d = d.astype(dtype) if type(plain(d)) is np.ndarray else CLASSES.get(dtype.type, dtype.type)(d)
+    return d if isinstance(d, Tensor) else record.wrap(d)
+
+
+def stop_gradient(x):
+    """`x` itself, as a constant: no derivative flows through it.
+
+    Parameters
+    ----------
+    x : number, array, or a container of them
+
+    Examples
+    --------
+    >>> stop_gradient(2.0)
+    2.0
+    """
+    leaves, rebuild = flatten(x)
+    if not any(isinstance(part, Tensor) for part in leaves):
+        return x
+    return rebuild([_stopped(part) for part in leaves])
+
+
+def _stopped(part):
+    if not isinstance(part, Tensor):
+        return part
+    data = plain(part)
+    return traced(np.array(data), None) if type(data) is np.ndarray else data
+
+
+__all__ = ["is_recording", "recorder", "recording", "recording_rule", "stop_gradient", "tape_vjp", "TapeError"]

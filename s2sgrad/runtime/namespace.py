@@ -1,0 +1,286 @@
+"""NumPy, SciPy and `math` as the fallback shows them to user code: every callable records.
+
+A `Namespace` looks like the module; what is taken from it is turned into its recording version once
+and kept. Classes that user code also uses for conversion (`float`, `np.float64`) become classes of
+the same name that keep the derivative of what they convert.
+"""
+
+import builtins
+import math
+import types
+
+import numpy as np
+
+from s2sgrad.rules.table import lookup
+from s2sgrad.runtime.record import NATIVE, Traced, apply, binary, elementwise_of, plain, unary, wrap
+from s2sgrad.runtime.tensor import Tensor
+from s2sgrad.runtime.traced import as_array, as_given, as_number
+
+_FAMILY = {"numpy", "scipy", "math", "cmath"}
+
+
+def in_family(module_name) -> bool:
+    """Whether a module's callables are turned into recording versions one by one."""
+    return str(module_name or "").partition(".")[0] in _FAMILY
+
+
+class Namespace(types.ModuleType):
+    """A module of NumPy, SciPy or `math`, recording."""
+
+    __getattribute__ = object.__getattribute__  # a module's own is slower, and looks for what we do not have
+
+    def __init__(self, module):
+        super().__init__(module.__name__, module.__doc__)
+        self.__dict__["__wrapped_module__"] = module
+
+    def __getattr__(self, name):
+        value = recording_version(getattr(self.__dict__["__wrapped_module__"], name))
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self):
+        return dir(self.__dict__["__wrapped_module__"])
+
+
+_namespaces = {}
+_versions = {}
+
+
+def namespace_of(module) -> Namespace:
+    if module not in _namespaces:
+        _namespaces[module] = Namespace(module)
+    return _namespaces[module]
+
+
+def recording_version(value):
+    """The recording version of what a module of the family holds: a module, a callable, a class or a constant."""
+    if isinstance(value, types.ModuleType):
+        return value if isinstance(value, Namespace) or not in_family(value.__name__) else namespace_of(value)
+    if not callable(value):
+        return value
+    try:
+        if value not in _versions:
+            _versions[value] = _make_version(value)
+        return _versions[value]
+    except TypeError:  # unhashable
+        return value
+
+
+def _make_version(function):
+    if isinstance(function, type):
+        return CLASSES.get(function, function)
+    if isinstance(function, np.ufunc):
+        return _ufunc_version(function)
+    rule = lookup(function)
+    operation = elementwise_of(function) if rule is not None else None
+
+    if operation is not None and len(operation.partials) == 1:
+        version = unary(function)
+    else:
+
+        def version(*args, **kwargs):
+            return apply(function, args, kwargs)
+
+    return _named_like(version, function)
+
+
+def _named_like(version, function):
+    version.__name__ = getattr(function, "__name__", "function")
+    version.__qualname__ = version.__name__
+    version.__doc__ = getattr(function, "__doc__", None)
+    version.__wrapped__ = function
+    return version
+
+
+def _two(function, short, reflected):
+    def version(x, y, *rest, **kwargs):
+        if rest or kwargs:
+            return apply(function, (x, y, *rest), kwargs)
+        if type(x) is Traced:
+            return short(x, y)
+        if type(y) is Traced:
+            return reflected(y, x)
+        return apply(function, (x, y))
+
+    return version
+
+
+def _ufunc_version(ufunc):
+    from s2sgrad.runtime.stand_ins import ufunc_method
+
+    if ufunc.nin == 1 and ufunc.nout == 1:
+        version = unary(ufunc)
+    elif ufunc.nin == 2 and ufunc.nout == 1:
+        version = _two(ufunc, binary(ufunc), binary(ufunc, reflected=True))
+    else:
+
+        def version(*args, **kwargs):
+            return apply(ufunc, args, kwargs)
+
+    for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
+        setattr(version, method, ufunc_method(ufunc, method))
+    for name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature"):
+        setattr(version, name, getattr(ufunc, name))
+    return _named_like(version, ufunc)
+
+
+# ---------------------------------------------------------------- classes that convert
+
+
+class _Converting(type):
+    """The class of classes that stand in for a number type: calls convert and record."""
+
+    def __call__(cls, *args, **kwargs):
+        if len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
+            return cls.convert(args[0])
+        return cls.real(*plain(args), **kwargs)
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, cls.real)
+
+    def __subclasscheck__(cls, subclass):
+        return issubclass(getattr(subclass, "real", subclass) if type(subclass) is _Converting else subclass, cls.real)
+
+    def __eq__(cls, other):
+        return other is cls or other is type.__getattribute__(cls, "real")
+
+    def __hash__(cls):
+        return hash(type.__getattribute__(cls, "real"))
+
+
+def _converting(real, convert):
+    stand_in = _Converting(
+        real.__name__,
+        (real,),
+        {"real": real, "convert": staticmethod(convert), "dtype": np.dtype(real), "__doc__": real.__doc__},
+    )
+    return stand_in
+
+
+def _scalar(kind):
+    def convert(t):
+        return apply(_astype_scalar, (t, kind))
+
+    return convert
+
+
+def _astype_scalar(t, kind):
+    """``np.float64(t)``: the cast, of a number or an array."""
+    raise TypeError("only called with recorded values")
+
+
+def _cast(t, kind):
+    data = plain(t)
+    if type(data) is np.ndarray:
+        out = t.astype(kind)
+        return out[()] if out.ndim == 0 else out
+    from s2sgrad.runtime.node import make_node
+    from s2sgrad.runtime.tensor import traced
+    from s2sgrad.runtime.traced import _REAL_PART, _number
+
+    if np.iscomplexobj(data) and issubclass(kind, np.floating):
+        t = apply(np.real, (t,))
+    out = kind(data)
+    if t.node is None or not isinstance(out, np.inexact):
+        return out
+    if issubclass(kind, np.complexfloating) and not np.iscomplexobj(data):
+        return traced(out, make_node(_REAL_PART, (), t.node))
+    return traced(out, make_node(_number, ((),), t.node))
+
+
+NATIVE[_astype_scalar] = _cast
+
+
+def _make_vectorize(pyfunc=None, *args, **options):
+    if pyfunc is None or args or set(options) - {"otypes", "doc"}:
+        return np.vectorize(*(() if pyfunc is None else (pyfunc,)), *args, **options)
+    return vectorize_version(pyfunc)
+
+
+def vectorize_version(pyfunc):
+    """The recording version of ``np.vectorize(pyfunc)``."""
+    from s2sgrad.runtime.fallback import recording
+    from s2sgrad.runtime.stand_ins import vectorized
+
+    return lambda *arrays, **kwargs: recording(vectorized)(recording(pyfunc), *arrays, **kwargs)
+
+
+class _TypeOf(type):
+    def __call__(cls, *args, **kwargs):
+        if len(args) == 1 and not kwargs:
+            kind = args[0].__class__ if isinstance(args[0], Tensor) else builtins.type(args[0])
+            return CLASSES.get(kind, kind)
+        return builtins.type(*args, **kwargs)
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, builtins.type)
+
+    def __subclasscheck__(cls, subclass):
+        return issubclass(subclass, builtins.type)
+
+
+class _Type(metaclass=_TypeOf):
+    """`type` that knows what a `Traced` stands for."""
+
+
+CLASSES = {
+    float: _converting(float, lambda t: as_number(t, float)),
+    complex: _converting(complex, lambda t: as_number(t, complex)),
+    np.vectorize: _make_vectorize,
+}
+for _kind in (np.float64, np.float32, np.complex128, np.complex64):
+    CLASSES[_kind] = _converting(_kind, _scalar(_kind))
+
+BUILTINS = {"float": CLASSES[float], "complex": CLASSES[complex], "type": _Type}
+
+
+def _stand_in(name):
+    def call(*args, **kwargs):
+        from s2sgrad.runtime import stand_ins
+        from s2sgrad.runtime.fallback import recording
+
+        return recording(getattr(stand_ins, name))(*map(recording, args), **kwargs)
+
+    return call
+
+
+for _name in ("copyto", "put", "place", "putmask", "apply_along_axis", "piecewise", "fromfunction"):
+    NATIVE[getattr(np, _name)] = _stand_in(_name)
+NATIVE[np.array] = as_array
+NATIVE[np.asarray] = as_given
+NATIVE[np.asanyarray] = as_given
+
+
+def _contiguous(a, dtype=None, *, like=None):
+    out = as_given(a, dtype)
+    if type(plain(out)) is np.ndarray and plain(out).flags.c_contiguous and plain(out).ndim:
+        return out
+    return as_array(out, dtype, order="C", ndmin=1)
+
+
+NATIVE[np.ascontiguousarray] = _contiguous
+
+
+def _from_iter(values, dtype, count=-1, *, like=None):
+    """`np.fromiter` of recorded numbers."""
+    values = list(values) if count < 0 else [value for value, _ in zip(values, range(count), strict=False)]
+    return as_array(values, dtype)
+
+
+NATIVE[np.fromiter] = _from_iter
+
+
+def _fsum(values):
+    """`math.fsum`: the exactly rounded sum; its derivative is that of the sum."""
+    values = list(values)
+    total = as_array(values)
+    raw = math.fsum(plain(values))
+    if total.node is None:
+        return raw
+    from s2sgrad.runtime.tensor import traced
+
+    return traced(raw, apply(np.sum, (total,)).node)
+
+
+NATIVE[math.fsum] = _fsum
+__all__ = ["BUILTINS", "CLASSES", "Namespace", "in_family", "namespace_of", "recording_version", "wrap"]

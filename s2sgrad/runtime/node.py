@@ -1,0 +1,103 @@
+"""The graph: a node per recorded operation, pointing at the nodes of the values it came from.
+
+A node holds what its pullback needs, and no way back to the tensors made from it: the graph has no
+reference cycles and is freed by reference counting alone. What all nodes of one kind of call share
+(the pullback, a name, where the differentiated arguments stand among the saved values) is a `Form`,
+made once, so that recording a call writes four slots and nothing else.
+"""
+
+from itertools import count
+
+next_number = count(1).__next__
+
+
+class Form:
+    """How calls of one kind are pulled back.
+
+    Attributes
+    ----------
+    name : str
+    pull : callable
+        ``pull(g, *node.saved)``: the cotangent of the only edge, or a tuple, one per edge.
+    twin : callable
+        Returns the recording version of `pull`, for derivatives of derivatives.
+    links : tuple
+        Per edge, the position in `saved` of the value that came along it, or None.
+    out : int or None
+        The position in `saved` of the call's own result.
+    special : bool
+        The engine pulls it back in its own way.
+    """
+
+    __slots__ = ("name", "pull", "links", "out", "special", "_twin", "_make_twin")
+
+    def __init__(self, name, pull, links=(), out=None, make_twin=None, special=False):
+        self.name = name
+        self.pull = pull
+        self.links = links
+        self.out = out
+        self.special = special
+        self._twin = None
+        self._make_twin = make_twin
+
+    def twin(self):
+        if self._make_twin is None:
+            return self.pull
+        if self._twin is None:
+            self._twin = self._make_twin()
+        return self._twin
+
+    def restore(self, node, tensor):
+        """The saved values as recorded tensors again: ``tensor(data, node)`` makes one."""
+        saved = list(node.saved)
+        edges = node.edges if type(node.edges) is tuple else (node.edges,)
+        for edge, at in zip(edges, self.links, strict=False):
+            if at is not None and edge is not None and saved[at] is not None:
+                saved[at] = tensor(saved[at], edge)
+        if self.out is not None:
+            saved[self.out] = tensor(saved[self.out], node)
+        return saved
+
+
+class Node:
+    """One recorded operation.
+
+    Attributes
+    ----------
+    form : Form
+    saved : tuple or None
+        The values that the pullback needs; None once they are released.
+    edges : Node, or tuple of (Node or None)
+        The operations that made the differentiated arguments. A leaf has none.
+    number : int
+        Grows with time: a node's edges lead to smaller numbers only.
+    """
+
+    __slots__ = ("form", "saved", "edges", "number")  # no __init__: Node() and four writes are faster
+
+    @property
+    def name(self) -> str:
+        return self.form.name
+
+    def __repr__(self) -> str:
+        return f"<{self.form.name} #{self.number}>"
+
+
+def make_node(form, saved, edges):
+    node = Node()
+    node.form = form
+    node.saved = saved
+    node.edges = edges
+    node.number = next_number()
+    return node
+
+
+LEAF = Form("Leaf", None, special=True)
+
+
+def leaf(edges=()):
+    """A node that stands for an input; `edges` may tie it to an outer recording."""
+    return make_node(LEAF if edges == () else _TIED, (), edges)
+
+
+_TIED = Form("Leaf", lambda g: g)

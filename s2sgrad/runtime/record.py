@@ -1,0 +1,850 @@
+"""Recording one call: run it on the plain data, and keep what its pullback will need.
+
+Here the rule table meets the graph. `apply` is the general way: any callable, any arguments, values
+nested in lists. `unary` and `binary` make the short cuts that operators and ufuncs take: what can be
+decided once per callable is decided when they are made, and a call does its arithmetic, writes a
+node and returns.
+"""
+
+import dis
+import operator
+
+import numpy as np
+
+from s2sgrad.errors import MissingRuleError, TapeError
+from s2sgrad.rules.table import Rule, lookup
+from s2sgrad.runtime.arrays import unbroadcast
+from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
+from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.node import Form, Node, make_node, next_number
+from s2sgrad.runtime.tensor import Tensor, Traced, traced
+from s2sgrad.runtime.views import ITEM, Step, along, link, refresh, replace, write
+
+_ndarray = np.ndarray
+_F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
+_NUMBERS = frozenset((float, int, np.float64, np.float32, bool, np.int64, np.bool_))
+_REAL = frozenset((float, np.float64, np.float32))
+_IMMUTABLE = (float, int, complex, bool, str, np.generic, type(None), slice, type(...), np.dtype, type)
+
+_HELPERS = unbroadcast.__module__  # of their arguments that have no derivative, only shape and type count
+
+NATIVE = {}  # callables that the tape handles by itself: callable -> replacement taking tensors
+
+
+def keep_array(array):
+    """A plain array as a node may hold it. The fallback puts its own in place: one copy of each content."""
+    return np.array(array)
+
+
+def by_source(function):
+    """A recording version of a callable without a rule, by its Python source. The fallback puts its own in place."""
+    return None
+
+
+# ---------------------------------------------------------------- reading rules
+
+
+def parameters_read(function) -> frozenset:
+    """The names of the parameters whose values `function` looks at."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return frozenset(range(0))
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    read = set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith(("LOAD_FAST", "LOAD_CLOSURE", "LOAD_DEREF")):
+            loaded = instruction.argval
+            read.update(loaded if isinstance(loaded, tuple) else (loaded,))
+    return frozenset(n for n in names if n in read)
+
+
+class Elementwise:
+    """What recording needs to know of an elementwise rule."""
+
+    def __init__(self, rule: Rule):
+        self.rule = rule
+        self.name = getattr(rule.function, "__name__", str(rule.function))
+        self.partials = rule.partials
+        self.uses_out = rule.uses_out
+        self.reads = []
+        for partial in rule.partials:
+            code = getattr(partial, "__code__", None)
+            if code is None:
+                self.reads.append((True,) * len(rule.partials))
+            else:
+                names = code.co_varnames[1 : 1 + len(rule.partials)]
+                read = parameters_read(partial)
+                self.reads.append(tuple(n in read for n in names))
+        self._forms = {}
+
+    def fitting(self, active) -> tuple:
+        """Form for real values of the result's own shape, and which of (arguments, out) to save."""
+        key = ("fit", active)
+        if key not in self._forms:
+            partials = [self.partials[i] for i in active]
+            arity = len(self.partials)
+            out = any(self.uses_out[i] for i in active)
+            keep = tuple(any(self.reads[i][j] for i in active) for j in range(arity))
+            pull = partials[0] if len(active) == 1 else _both(partials, [self.uses_out[i] for i in active], out)
+
+            def make_twin():
+                from s2sgrad.runtime.fallback import recording_rule
+
+                if len(active) == 1:
+                    return recording_rule(partials[0])
+                return _both([recording_rule(p) for p in partials], [self.uses_out[i] for i in active], out)
+
+            form = Form(self.name, pull, active, arity if out else None, make_twin)
+            self._forms[key] = form, keep, out
+        return self._forms[key]
+
+    def general(self, active) -> tuple:
+        """Form for any shapes and types: conjugation, and sums over broadcast axes."""
+        key = ("any", active)
+        if key not in self._forms:
+            arity = len(self.partials)
+            out = any(self.uses_out[i] for i in active)
+
+            def make(partials, unbroadcast, conj, iscomplex):
+                def pull(g, *saved):
+                    args = saved[:arity]
+                    cotangents = []
+                    for i, partial in zip(active, partials, strict=True):
+                        called = saved if self.uses_out[i] else args
+                        if iscomplex(g) or any(iscomplex(a) for a in called):
+                            c = conj(partial(conj(g), *called))
+                        else:
+                            c = partial(g, *called)
+                        cotangents.append(unbroadcast(c, args[i]))
+                    return tuple(cotangents)
+
+                return pull
+
+            def make_twin():
+                from s2sgrad.runtime.fallback import recording_rule
+
+                return make(
+                    [recording_rule(self.partials[i]) for i in active],
+                    recorder(unbroadcast),
+                    recorder(np.conjugate),
+                    lambda a: np.iscomplexobj(a.data if isinstance(a, Tensor) else a),
+                )
+
+            pull = make([self.partials[i] for i in active], unbroadcast, np.conjugate, np.iscomplexobj)
+            self._forms[key] = Form(self.name, pull, active, arity if out else None, make_twin), out
+        return self._forms[key]
+
+
+def _both(partials, uses_out, out):
+    """One pullback of several partials."""
+    if len(partials) == 2:
+        first, second = partials
+        if not out:
+            return lambda g, x, y: (first(g, x, y), second(g, x, y))
+        if not uses_out[0]:
+            return lambda g, *args: (first(g, *args[:-1]), second(g, *args))
+        if not uses_out[1]:
+            return lambda g, *args: (first(g, *args), second(g, *args[:-1]))
+        return lambda g, *args: (first(g, *args), second(g, *args))
+
+    def pull(g, *args):
+        inputs = args[:-1] if out else args
+        return tuple(p(g, *(args if u else inputs)) for p, u in zip(partials, uses_out, strict=True))
+
+    return pull
+
+
+_elementwise = {}
+
+
+def elementwise_of(function):
+    """The `Elementwise` of a callable, or None where its rule is of another kind."""
+    operation = _elementwise.get(function)
+    if operation is None:
+        rule = lookup(function)
+        if rule is not None and rule.kind == "elementwise":
+            operation = _elementwise[function] = Elementwise(rule)
+    return operation
+
+
+# ---------------------------------------------------------------- short cuts
+
+
+def unary(function):
+    """The recording version of a function of one argument, for `Traced`."""
+    operation = elementwise_of(function)
+    if operation is None or len(operation.partials) != 1 or operation.partials[0] is None:
+        return recorder(function)
+    form, (keep,), out = operation.fitting((0,))
+
+    def forward(x, *rest, **kwargs):
+        if type(x) is not Traced or rest or kwargs:
+            return apply(function, (x, *rest), kwargs)
+        if x.storage is not None and x.seen != x.storage.version:
+            refresh(x)
+        data = x.data
+        node = x.node
+        z = function(data)
+        t = Traced()
+        t.data = z
+        t.storage = None
+        kind = type(z)
+        if node is None or PAUSED.count and not is_grad_enabled():
+            t.node = None
+            return t if kind is _ndarray else z
+        if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
+            return apply(function, (x,))
+        if keep and x.storage is not None:
+            x.storage.saved = True
+        n = t.node = Node()
+        n.form = form
+        n.saved = (data, z) if out else (data if keep else None,)
+        n.edges = node
+        n.number = next_number()
+        return t
+
+    return forward
+
+
+def binary(function, reflected=False):
+    """The recording version of a function of two arguments, the first (or second) of them `Traced`."""
+    operation = elementwise_of(function)
+    if operation is None or len(operation.partials) != 2 or None in operation.partials:
+        if reflected:
+            return lambda y, x: apply(function, (x, y))
+        return lambda x, y: apply(function, (x, y))
+    form_x, (x_x, x_y), x_out = operation.fitting((0,))
+    form_y, (y_x, y_y), y_out = operation.fitting((1,))
+    form_xy, (xy_x, xy_y), xy_out = operation.fitting((0, 1))
+    if reflected:
+
+        def forward(second, first):  # only reached with a first operand that is not Traced
+            if type(first) not in _NUMBERS:
+                return apply(function, (first, second))
+            if second.storage is not None and second.seen != second.storage.version:
+                refresh(second)
+            y = second.data
+            node = second.node
+            z = function(first, y)
+            t = Traced()
+            t.data = z
+            t.storage = None
+            kind = type(z)
+            if node is None or PAUSED.count and not is_grad_enabled():
+                t.node = None
+                return t if kind is _ndarray else z
+            if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
+                return apply(function, (first, second))
+            if y_y and second.storage is not None:
+                second.storage.saved = True
+            n = t.node = Node()
+            n.form = form_y
+            n.saved = (first, y, z) if y_out else (first, y if y_y else None)
+            n.edges = node
+            n.number = next_number()
+            return t
+
+        return forward
+
+    def forward(first, second):
+        if first.storage is not None and first.seen != first.storage.version:
+            refresh(first)
+        x = first.data
+        node = first.node
+        kind = type(second)
+        if kind in _NUMBERS:
+            z = function(x, second)
+            t = Traced()
+            t.data = z
+            t.storage = None
+            kind = type(z)
+            if node is None or PAUSED.count and not is_grad_enabled():
+                t.node = None
+                return t if kind is _ndarray else z
+            if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
+                return apply(function, (first, second))
+            if x_x and first.storage is not None:
+                first.storage.saved = True
+            n = t.node = Node()
+            n.form = form_x
+            n.saved = (x, second, z) if x_out else (x if x_x else None, second)
+            n.edges = node
+            n.number = next_number()
+            return t
+        if kind is not Traced:
+            return apply(function, (first, second))
+        if second.storage is not None and second.seen != second.storage.version:
+            refresh(second)
+        y = second.data
+        other = second.node
+        z = function(x, y)
+        t = Traced()
+        t.data = z
+        t.storage = None
+        kind = type(z)
+        if node is None and other is None or PAUSED.count and not is_grad_enabled():
+            t.node = None
+            return t if kind is _ndarray else z
+        if kind is _ndarray:
+            shape = z.shape
+            if (
+                z.dtype is not _F64
+                and z.dtype is not _F32
+                or x is not y
+                and (type(x) is not _ndarray or x.shape != shape or type(y) is not _ndarray or y.shape != shape)
+            ):
+                return apply(function, (first, second))
+        elif kind not in _REAL:
+            return apply(function, (first, second))
+        n = t.node = Node()
+        n.number = next_number()
+        if other is None:
+            n.form = form_x
+            n.edges = node
+            n.saved = (x, y, z) if x_out else (x if x_x else None, y if x_y else None)
+            keeps_x, keeps_y = x_x, x_y
+        elif node is None:
+            n.form = form_y
+            n.edges = other
+            n.saved = (x, y, z) if y_out else (x if y_x else None, y if y_y else None)
+            keeps_x, keeps_y = y_x, y_y
+        else:
+            n.form = form_xy
+            n.edges = (node, other)
+            n.saved = (x, y, z) if xy_out else (x if xy_x else None, y if xy_y else None)
+            keeps_x, keeps_y = xy_x, xy_y
+        if keeps_x and first.storage is not None:
+            first.storage.saved = True
+        if keeps_y and second.storage is not None:
+            second.storage.saved = True
+        return t
+
+    return forward
+
+
+# ---------------------------------------------------------------- the general way
+
+
+class Arguments:
+    """The arguments of a call, unwrapped.
+
+    Attributes
+    ----------
+    args, kwargs
+        Plain, of the shape of the call.
+    paths : list of tuple
+        Where the differentiated ones stand: ``(position or keyword, index, index, ...)``.
+    nodes : list of Node
+        Their nodes.
+    tensors : list of (path, Tensor)
+        All tensors among them.
+    """
+
+    __slots__ = ("args", "kwargs", "paths", "nodes", "tensors")
+
+    def __init__(self, args, kwargs):
+        self.paths = []
+        self.nodes = []
+        self.tensors = []
+        self.args = tuple([self._plain(a, (i,)) for i, a in enumerate(args)])
+        self.kwargs = {k: self._plain(a, (k,)) for k, a in kwargs.items()} if kwargs else {}
+        if PAUSED.count and not is_grad_enabled():
+            self.paths, self.nodes = [], []
+
+    def _plain(self, a, path):
+        kind = type(a)
+        if kind is Traced or isinstance(a, Tensor):
+            if a.storage is not None:
+                refresh(a)
+            self.tensors.append((path, a))
+            if a.node is not None:
+                self.paths.append(path)
+                self.nodes.append(a.node)
+            return a.data
+        if kind is list or kind is tuple:
+            items = [self._plain(item, (*path, i)) for i, item in enumerate(a)]
+            return items if kind is list else tuple(items)
+        if kind is dict:
+            return {k: self._plain(item, (*path, k)) for k, item in a.items()}
+        if isinstance(a, tuple) and hasattr(a, "_fields"):
+            return kind(*[self._plain(item, (*path, i)) for i, item in enumerate(a)])
+        return a
+
+
+def plain(a):
+    """`a` without tensors, deep in lists, tuples and dicts."""
+    kind = type(a)
+    if kind is Traced or isinstance(a, Tensor):
+        if a.storage is not None:
+            refresh(a)
+        return a.data
+    if kind is list or kind is tuple:
+        return kind([plain(item) for item in a])
+    if kind is dict:
+        return {k: plain(item) for k, item in a.items()}
+    if kind is slice:
+        return slice(plain(a.start), plain(a.stop), plain(a.step))
+    return a
+
+
+def is_active(a) -> bool:
+    """Whether a derivative flows through `a`, or something in it."""
+    if isinstance(a, Tensor):
+        if a.storage is not None:
+            refresh(a)
+        return a.node is not None
+    if type(a) in (list, tuple):
+        return any(is_active(item) for item in a)
+    if type(a) is dict:
+        return any(is_active(item) for item in a.values())
+    return False
+
+
+def kept(a):
+    """`a` as a node may hold it: nobody else will change it."""
+    if isinstance(a, _IMMUTABLE):
+        return a
+    if type(a) is _ndarray:
+        return keep_array(a)
+    if type(a) in (list, tuple):
+        return type(a)([kept(item) for item in a])
+    if type(a) is dict:
+        return {k: kept(item) for k, item in a.items()}
+    return a
+
+
+def _keep(arguments):
+    """The arguments as a node may hold them."""
+    own = set()
+    for _, t in arguments.tensors:
+        own.add(id(t.data))
+        if t.storage is not None:
+            t.storage.saved = True
+
+    def keep(a):
+        if isinstance(a, _IMMUTABLE) or id(a) in own:
+            return a
+        if type(a) in (list, tuple):
+            return type(a)([keep(item) for item in a])
+        return kept(a)
+
+    return tuple([keep(a) for a in arguments.args]), {k: keep(a) for k, a in arguments.kwargs.items()}
+
+
+def missing(function, what=None):
+    """The error for a derivative that has to flow through something without a rule."""
+    name = getattr(function, "__name__", repr(function))
+    module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
+    full = f"{module}.{name}" if module else name
+    detail = what or f"{full} has no derivative rule, but a derivative has to flow through it"
+    return MissingRuleError(
+        f"{detail}\n  at {user_location()}\n"
+        f"Register one with s2sgrad.rules.table (elementwise, linear or vjp), "
+        f"or pass it stop_gradient(value) if it is constant."
+    )
+
+
+def wrap(out):
+    """The result of a call that carries no derivative: arrays as `Traced`, numbers as they are."""
+    kind = type(out)
+    if kind is _ndarray:
+        return traced(out, None)
+    if kind is tuple or kind is list:
+        return kind([wrap(item) for item in out])
+    if isinstance(out, tuple) and hasattr(out, "_fields"):
+        return kind(*[wrap(item) for item in out])
+    return out
+
+
+def apply(function, args, kwargs=None):
+    """Call `function` and record it.
+
+    Parameters
+    ----------
+    function : callable
+        With a rule in the table where a derivative flows.
+    args : tuple
+    kwargs : dict
+
+    Returns
+    -------
+    Traced, number, or a tuple or list of them
+
+    Raises
+    ------
+    MissingRuleError
+        Where a derivative would flow through what has no rule, or through an argument or with a
+        keyword that the rule does not cover.
+    """
+    native = NATIVE.get(function)
+    if native is not None:
+        return native(*args, **kwargs) if kwargs else native(*args)
+    if not kwargs:
+        kwargs = {}
+        if len(args) == 1 and type(args[0]) is Traced and args[0].node is not None and not PAUSED.count:
+            rule = lookup(function)
+            if rule is not None and (rule.kind == "general" or rule.kind == "linear"):
+                return _apply_to_one(function, rule, args[0])
+    elif "out" in kwargs:
+        kwargs = dict(kwargs)
+        target = kwargs.pop("out")
+        if target is not None and not (type(target) is tuple and target == (None,)):
+            return _into(function, args, kwargs, target)
+    arguments = Arguments(args, kwargs)
+    rule = lookup(function)
+    if not arguments.nodes or rule is not None and rule.kind == "inactive":
+        if rule is None and not arguments.tensors:
+            return wrap(function(*args, **kwargs))
+        return _wrap_views(function(*arguments.args, **arguments.kwargs), function, arguments, None)
+    if rule is None:
+        unrolled = by_source(function)
+        if unrolled is None:
+            raise missing(function)
+        return unrolled(args, kwargs)
+    if rule.kind == "elementwise":
+        return _apply_elementwise(function, rule, args, kwargs, arguments)
+    out = function(*arguments.args, **arguments.kwargs)
+    if not _carries(out):
+        return wrap(out)
+    return _wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
+
+
+def _apply_to_one(function, rule, x):
+    """The short way for ``np.sum(x)`` and its like, of a recorded array and nothing else."""
+    if x.storage is not None:
+        refresh(x)
+    data = x.data
+    out = function(data)
+    if type(out) in _REAL and x.node is not None:
+        form = _general_forms.get((function, 1, (), ((0,),)))
+        if form is not None:
+            if x.storage is not None:
+                x.storage.saved = True
+            return traced(out, make_node(form, (out, (data,), {}), (x.node,)))
+    arguments = Arguments((x,), {})
+    if not _carries(out) or not arguments.nodes:
+        return _wrap_views(out, function, arguments, None)
+    return _wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
+
+
+def _carries(out):
+    """Whether a result can carry a derivative: floats and complex numbers do."""
+    if type(out) is _ndarray:
+        return out.dtype.kind in "fcV"
+    if isinstance(out, (tuple, list)):
+        return any(_carries(item) for item in out)
+    return isinstance(out, (float, complex, np.inexact)) or getattr(out, "dtype", _F64).kind in "fcV"
+
+
+def _apply_elementwise(function, rule, args, kwargs, arguments):
+    arity = len(rule.partials)
+    if kwargs and "where" in kwargs and kwargs["where"] is not True:
+        raise missing(function, f"{rule.function!r} with where= and no out= leaves elements undefined")
+    named = {k: v for k, v in kwargs.items() if k in rule.parameters}
+    if named:
+        names = rule.parameters
+        rest = {k: v for k, v in kwargs.items() if k not in named}
+        return apply(function, (*args, *(kwargs[n] for n in names[len(args) :] if n in named)), rest)
+    unknown = sorted(set(kwargs) - {"dtype", "casting", "order", "subok", "where"})
+    if len(args) != arity or unknown:
+        what = f"the keyword {unknown[0]!r}" if unknown else f"{len(args)} arguments"
+        raise missing(function, f"the rule of {_title(function)} does not cover {what}")
+    out = function(*arguments.args, **arguments.kwargs)
+    if not _carries(out):
+        return wrap(out)
+    active, nodes = [], []
+    for path, node in zip(arguments.paths, arguments.nodes, strict=True):
+        if len(path) > 1:
+            raise missing(function, f"{rule.function!r} of a list of recorded values: stack them with np.array first")
+        if rule.partials[path[0]] is not None:
+            active.append(path[0])
+            nodes.append(node)
+    if not active:
+        return wrap(out)
+    form, uses_out = elementwise_of(function).general(tuple(active))
+    saved, _ = _keep(arguments)
+    node = make_node(form, (*saved, out) if uses_out else saved, tuple(nodes))
+    return traced(out, node)
+
+
+class GeneralForm(Form):
+    """How a call with a linear or general rule is pulled back; `saved` is (out, args, kwargs)."""
+
+    __slots__ = ("paths",)
+
+    def restore(self, node, tensor):
+        out, args, kwargs = node.saved
+        args, kwargs = list(args), dict(kwargs)
+        for path, edge in zip(self.paths, node.edges, strict=True):
+            holder = args if isinstance(path[0], int) else kwargs
+            _put(holder, path, tensor, edge)
+        if isinstance(out, (tuple, list)):
+            items = [
+                tensor(item, make_node(PICK, (i, len(out)), node)) if _carries(item) else item
+                for i, item in enumerate(out)
+            ]
+            out = type(out)(*items) if hasattr(out, "_fields") else type(out)(items)
+        else:
+            out = tensor(out, node)
+        return out, tuple(args), kwargs
+
+
+def _put(holder, path, tensor, edge):
+    for i in path[:-1]:
+        inner = holder[i]
+        inner = dict(inner) if type(inner) is dict else list(inner)
+        holder[i] = inner
+        holder = inner
+    holder[path[-1]] = tensor(holder[path[-1]], edge)
+
+
+def _dig(value, path):
+    for i in path:
+        if value is None:
+            return None
+        value = value[i]
+    return value
+
+
+def _named(rule, arguments, function):
+    """The name of each differentiated argument, and where in its cotangent it is found."""
+    names = rule.parameters
+    variadic = _variadic(rule)
+    for k in arguments.kwargs:
+        if k not in names and not _takes_any_keyword(rule):
+            raise missing(function, f"the rule of {_title(function)} does not cover the keyword {k!r}")
+    if len(arguments.args) > len(names) and variadic is None:
+        raise missing(function, f"the rule of {_title(function)} covers {len(names)} arguments")
+    found = []
+    for path in arguments.paths:
+        head, rest = path[0], path[1:]
+        if isinstance(head, int):
+            if variadic is not None and head >= names.index(variadic):
+                rest = (head - names.index(variadic), *rest)
+                head = variadic
+            else:
+                head = names[head]
+        if head not in rule.differentiable:
+            if getattr(function, "__module__", None) == _HELPERS:
+                found.append(None)  # only its shape and type count
+                continue
+            raise missing(
+                function,
+                f"the rule of {_title(function)} has no derivative for the argument {head!r}",
+            )
+        found.append((head, rest))
+    return found
+
+
+def _title(function):
+    return getattr(function, "__name__", repr(function))
+
+
+def _pullback_of(rule):
+    return rule.joint or next(iter(rule.pullbacks.values()))
+
+
+def _variadic(rule):
+    code = getattr(_pullback_of(rule), "__code__", None)
+    if code is None or not code.co_flags & 0x04:
+        return None
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+
+
+def _takes_any_keyword(rule):
+    code = getattr(_pullback_of(rule), "__code__", None)
+    return code is not None and bool(code.co_flags & 0x08)
+
+
+_general_forms = {}
+
+
+def _general_node(function, rule, arguments, out):
+    """The node of a call whose rule is linear or general."""
+    key = (function, len(arguments.args), tuple(arguments.kwargs), tuple(arguments.paths))
+    form = _general_forms.get(key)
+    if form is None:
+        form = _general_forms[key] = _general_form(function, rule, arguments)
+    if rule.kind == "linear" and len(arguments.args) == 1:
+        # an adjoint looks at the shape and type of its argument only: it need not be kept from change
+        args, kwargs = arguments.args, arguments.kwargs
+    else:
+        args, kwargs = _keep(arguments)
+    return make_node(form, (out, args, kwargs), tuple(arguments.nodes))
+
+
+def _general_form(function, rule, arguments):
+    found = _named(rule, arguments, function)
+    linear = rule.kind == "linear"
+    names = {entry[0] for entry in found if entry is not None}
+    joint = rule.joint if any(name not in rule.pullbacks for name in names) else None
+
+    def make(pullbacks, joint):
+        if len(found) == 1 and found[0] is not None and not found[0][1] and joint is None:
+            (name, _), *_ = found
+            pullback = pullbacks[name]
+            if linear:
+                return lambda g, out, args, kwargs: (pullback(g, *args, **kwargs),)
+            return lambda g, out, args, kwargs: (pullback(g, out, *args, **kwargs),)
+
+        def pull(g, out, args, kwargs):
+            done = {}
+            if joint is not None:
+                done.update(zip(rule.joint_names, joint(g, out, *args, **kwargs), strict=True))
+            cotangents = []
+            for entry in found:
+                if entry is None:
+                    cotangents.append(None)
+                    continue
+                name, rest = entry
+                if name not in done:
+                    pullback = pullbacks[name]
+                    done[name] = pullback(g, *args, **kwargs) if linear else pullback(g, out, *args, **kwargs)
+                cotangents.append(_dig(done[name], rest))
+            return tuple(cotangents)
+
+        return pull
+
+    def make_twin():
+        from s2sgrad.runtime.fallback import recording_rule
+
+        needed = {name: recording_rule(rule.pullbacks[name]) for name in names if name in rule.pullbacks}
+        return make(needed, joint and recording_rule(joint))
+
+    form = GeneralForm(_title(function), make(rule.pullbacks, joint), make_twin=make_twin)
+    form.paths = arguments.paths
+    return form
+
+
+# the cotangents of a call with several results meet in the call's node as a tuple
+class PickForm(Form):
+    """One of several results: its cotangent enters the call's at its place."""
+
+    __slots__ = ()
+
+
+def _pick(g, i, n):
+    return Parts(i, n, g)
+
+
+class Parts(tuple):
+    """The cotangents of a tuple of results; None where nothing has arrived."""
+
+    __slots__ = ()
+
+    def __new__(cls, i, n, g):
+        return tuple.__new__(cls, [g if j == i else None for j in range(n)])
+
+    def __add__(self, other):
+        return tuple.__new__(
+            Parts, [b if a is None else a if b is None else a + b for a, b in zip(self, other, strict=True)]
+        )
+
+
+PICK = PickForm("Pick", _pick)
+
+
+def _wrap_views(out, function, arguments, node):
+    """The result as `Traced`, on the storage of the argument that it is a view of, if it is one."""
+    kind = type(out)
+    if kind is _ndarray:
+        return _wrap_array(out, function, arguments, node, None)
+    if kind is tuple or kind is list or isinstance(out, tuple):
+        n = len(out)
+        items = []
+        for i, item in enumerate(out):
+            part = node if node is None or not _carries(item) else make_node(PICK, (i, n), node)
+            if not _carries(item):
+                part = None
+            if type(item) is _ndarray:
+                items.append(_wrap_array(item, function, arguments, part, i))
+            else:
+                items.append(item if part is None else traced(item, part))
+        return kind(*items) if hasattr(out, "_fields") else kind(items)
+    return out if node is None else traced(out, node)
+
+
+def _wrap_array(out, function, arguments, node, output):
+    for path, t in arguments.tensors:
+        data = t.data
+        if data is out:
+            return t
+        if out.base is not None and type(data) is _ndarray and len(path) == 1 and np.may_share_memory(out, data):
+            at = path[0]
+            if isinstance(at, int):
+                args = arguments.args
+                step = Step(function, args[:at], args[at + 1 :], arguments.kwargs, output)
+            else:
+                others = {**arguments.kwargs}
+                step = Step(_by_keyword(function, arguments.args, others, at), output=output)
+            if node is not None and t.storage is not None:
+                t.storage.saved = True
+            return link(out, t, step, node)
+    return traced(out, node)
+
+
+def _by_keyword(function, args, kwargs, name):
+    return lambda array: function(*args, **{**kwargs, name: array})
+
+
+def record_step(step, data, node):
+    """Take one step of a view of a recorded array again: its data and node."""
+    source = traced(data, node)
+    if step.function is operator.getitem:
+        out = step(data)
+        return out, make_node(ITEM, (data, step.after[0]), node)
+    args = (*step.before, source, *step.after)
+    out = apply(step.function, args, step.kwargs)
+    out = out if step.output is None else out[step.output]
+    return along((step,), data), out.node
+
+
+# ---------------------------------------------------------------- writing results into arrays
+
+
+def _into(function, args, kwargs, target):
+    """``function(..., out=target)``."""
+    if type(target) is tuple:
+        if len(target) != 1:
+            raise TapeError(f"out= of several arrays is not followed\n  at {user_location()}")
+        (target,) = target
+    mask = kwargs.pop("where", True)
+    if not isinstance(target, Tensor):
+        if not is_active((*args, *kwargs.values())):
+            where = {} if mask is True else {"where": plain(mask)}
+            return function(*plain(tuple(args)), **plain(kwargs), **where, out=target)
+        raise TapeError(
+            "a recorded value is written into a plain array that the tape does not see\n"
+            f"  at {user_location()}\n"
+            "Make the array within the function, or pass it as an argument."
+        )
+    assign(target, function, args, kwargs, mask)
+    return target
+
+
+def assign(target, function, args, kwargs=None, mask=True):
+    """Write ``function(*args)`` into the array `target`, as ``out=target, where=mask`` would."""
+    kwargs = kwargs or {}
+    with np.errstate(all="ignore") if mask is not True else np.errstate():
+        value = apply(function, args, kwargs)
+    raw = plain(value)
+    if not np.can_cast(np.asarray(raw).dtype, target.dtype, kwargs.get("casting", "same_kind")):
+        function(*plain(tuple(args)), **plain(kwargs), out=plain(target))  # raises as NumPy does
+    if mask is not True:
+        value = apply(np.where, (mask, value, target))
+        raw = plain(value)
+    node = value.node if isinstance(value, Tensor) else None
+    if np.shape(raw) != target.shape:
+        if np.broadcast_shapes(np.shape(raw), target.shape) != target.shape:
+            function(*plain(tuple(args)), **plain(kwargs), out=plain(target))  # raises as NumPy does
+        write(target, Ellipsis, raw, node)
+    elif isinstance(value, Traced) and value.storage is None:
+        replace(target, raw, node)
+    else:
+        write(target, Ellipsis, raw, node)
+    return target
+
+
+def recorder(function):
+    """The recording version of any callable that a rule may cover."""
+    return lambda *args, **kwargs: apply(function, args, kwargs)

@@ -1,0 +1,167 @@
+"""Plain NumPy in place of what C code would do out of sight.
+
+The functions here write into arrays or call the user's function back. Each is written on ``np.``
+names; the fallback runs it with those names bound to recording versions, as it does user code.
+"""
+
+import numpy as np
+
+from s2sgrad.errors import TapeError
+from s2sgrad.runtime.arrays import unbroadcast
+from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.record import apply, is_active, kept, missing, plain, wrap
+from s2sgrad.runtime.tensor import Tensor
+from s2sgrad.runtime.traced import plain_key
+from s2sgrad.runtime.views import extract, item_step, replace
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    if where is True:
+        dst[...] = np.broadcast_to(src, dst.shape)
+    else:
+        dst[...] = np.where(where, src, dst)
+
+
+def put(a, ind, v, mode="raise"):
+    ind = np.asarray(ind)
+    if mode == "wrap":
+        ind = ind % a.size
+    elif mode == "clip":
+        ind = np.clip(ind, 0, a.size - 1)
+    a[np.unravel_index(np.ravel(ind) % a.size, a.shape)] = np.resize(v, ind.size)
+
+
+def place(arr, mask, vals):
+    mask = np.asarray(mask, bool)
+    arr[mask] = np.resize(vals, np.count_nonzero(mask))
+
+
+def putmask(a, mask, values):
+    a[...] = np.where(np.reshape(np.asarray(mask, bool), a.shape), np.resize(values, a.shape), a)
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    arr = np.asarray(arr)
+    moved = np.moveaxis(arr, axis, -1)
+    outer = moved.shape[:-1]
+    results = [np.asarray(func1d(moved[i], *args, **kwargs)) for i in np.ndindex(*outer)]
+    if not results:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    inner = results[0].shape
+    out = np.reshape(np.stack(results), outer + inner)
+    at = axis % arr.ndim
+    for k in range(len(inner)):
+        out = np.moveaxis(out, len(outer) + k, at + k)
+    return out
+
+
+def vectorized(pyfunc, *arrays, **kwargs):
+    """What ``np.vectorize(pyfunc)`` does with a call."""
+    shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+    flat = [np.ravel(np.broadcast_to(a, shape)) for a in arrays]
+    results = [pyfunc(*items, **kwargs) for items in zip(*flat, strict=True)]
+    return np.reshape(np.array(results), shape)
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    x = np.asarray(x)
+    if isinstance(condlist, (bool, np.bool_)) or (np.ndim(condlist[0]) == 0 and x.ndim > 0):
+        condlist = [condlist]
+    condlist = [np.asarray(c, bool) for c in condlist]
+    if len(funclist) == len(condlist) + 1:
+        otherwise = ~condlist[0]
+        for c in condlist[1:]:
+            otherwise = otherwise & ~c
+        condlist = [*condlist, otherwise]
+    y = np.zeros(x.shape, x.dtype)
+    for condition, f in zip(condlist, funclist, strict=True):
+        if callable(f):
+            if np.any(condition):
+                y[condition] = f(x[condition], *args, **kw)
+        else:
+            y[condition] = f
+    return y
+
+
+def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
+    return function(*np.indices(shape, dtype=dtype), **kwargs)
+
+
+# ---------------------------------------------------------------- methods of ufuncs
+
+
+def _pull_at(g, like, steps, b, sign):
+    shown = extract(g, steps, like)
+    if sign < 0:
+        shown = -shown
+    return g, apply(unbroadcast, (shown, b)) if isinstance(g, Tensor) else unbroadcast(shown, b)
+
+
+_AT = Form("AddAt", _pull_at)
+
+
+def _at(ufunc, target, indices, b, sign):
+    """``np.add.at`` and ``np.subtract.at``: linear in the array and in what is added."""
+    if not isinstance(target, Tensor) or type(plain(target)) is not np.ndarray:
+        if is_active(b):
+            raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
+        return ufunc.at(target, plain_key(indices), plain(b))
+    content = np.array(plain(target))
+    raw = kept(plain(b))
+    ufunc.at(content, plain_key(indices), raw)
+    edges = (target.node, b.node if is_active(b) else None)
+    node = None
+    if edges != (None, None) and is_grad_enabled() and content.dtype.kind in "fc":
+        node = make_node(_AT, (content, (item_step(plain_key(indices)),), raw, sign), edges)
+    return replace(target, content, node)
+
+
+REDUCE = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logical_and: np.all,
+    np.logical_or: np.any,
+}
+ACCUMULATE = {np.add: np.cumsum, np.multiply: np.cumprod}
+
+
+def ufunc_method(ufunc, method):
+    """The recording version of ``ufunc.method``."""
+
+    def call(*args, **kwargs):
+        active = is_active(args) or is_active(kwargs)
+        if method == "reduce" and ufunc in REDUCE:
+            array, *rest = args
+            axis = rest[0] if rest else kwargs.pop("axis", 0)
+            return apply(REDUCE[ufunc], (array,), {"axis": axis, **kwargs})
+        if method == "accumulate" and ufunc in ACCUMULATE:
+            array, *rest = args
+            axis = rest[0] if rest else kwargs.pop("axis", 0)
+            return apply(ACCUMULATE[ufunc], (array,), {"axis": axis, **kwargs})
+        if method == "outer":
+            a, b = args
+            a = apply(np.reshape, (a, np.shape(plain(a)) + (1,) * np.ndim(plain(b))))
+            return apply(ufunc, (a, b), kwargs)
+        if method == "at":
+            if ufunc in (np.add, np.subtract) and len(args) == 3:
+                return _at(ufunc, *args, 1 if ufunc is np.add else -1)
+            return _at_plain(ufunc, args, active)
+        if active:
+            raise missing(ufunc, f"np.{ufunc.__name__}.{method} has no derivative rule")
+        out = getattr(ufunc, method)(*plain(args), **plain(kwargs))
+        return wrap(out)
+
+    return call
+
+
+def _at_plain(ufunc, args, active):
+    if active:
+        raise missing(ufunc, f"np.{ufunc.__name__}.at has no derivative rule")
+    target = args[0]
+    content = np.array(plain(target))
+    ufunc.at(content, *plain(tuple(args[1:])))
+    target[...] = content

@@ -1,0 +1,516 @@
+"""The NumPy face of `Traced`: operators, methods, attributes and NumPy's protocols, all recording.
+
+User code that the fallback runs sees these in place of arrays and numbers. What reads values
+without a derivative (comparisons, truth, indices, printing) looks at the data; what would carry a
+value out of sight (conversion by C code) raises and names the user's line.
+"""
+
+import builtins
+import operator
+
+import numpy as np
+
+from s2sgrad.errors import TapeError
+from s2sgrad.rules.table import ATTRIBUTES, INACTIVE_ATTRIBUTES, INACTIVE_METHODS, METHODS
+from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
+from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.record import apply, assign, binary, is_active, kept, missing, plain, recorder, unary, wrap
+from s2sgrad.runtime.tensor import Tensor, Traced, traced
+from s2sgrad.runtime.views import ITEM, item_step, link, refresh, write
+
+_ndarray = np.ndarray
+_SIMPLE_KEYS = (int, slice, type(None), type(Ellipsis))
+
+# ---------------------------------------------------------------- operators
+
+BINARY = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "pow": operator.pow,
+    "matmul": operator.matmul,
+    "mod": operator.mod,
+    "floordiv": operator.floordiv,
+}
+UFUNCS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "mod": np.mod,
+    "floordiv": np.floor_divide,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
+PLAIN = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+}
+
+
+def _in_place(ufunc, function):
+    def forward(self, other):
+        if type(self.data) is not _ndarray:
+            return function(self, other)
+        return assign(self, ufunc, (self, other))
+
+    return forward
+
+
+def _on_data(function, reflected=False):
+    if reflected:
+        return lambda self, other: wrap(function(plain(other), plain(self)))
+    return lambda self, other: wrap(function(plain(self), plain(other)))
+
+
+def _dress_operators():
+    for name, function in BINARY.items():
+        setattr(Traced, f"__{name}__", binary(function))
+        setattr(Traced, f"__r{name}__", binary(function, reflected=True))
+    for name, function in PLAIN.items():
+        setattr(Traced, f"__{name}__", _on_data(function))
+        if name not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            setattr(Traced, f"__r{name}__", _on_data(function, reflected=True))
+    for name, ufunc in UFUNCS.items():
+        function = BINARY.get(name) or PLAIN[name]
+        setattr(Traced, f"__i{name}__", _in_place(ufunc, function))
+    Traced.__divmod__ = lambda self, other: (self // other, self % other)
+    Traced.__rdivmod__ = lambda self, other: (other // self, other % self)
+    Traced.__neg__ = unary(operator.neg)
+    Traced.__pos__ = unary(operator.pos)
+    Traced.__abs__ = unary(builtins.abs)
+    Traced.__invert__ = lambda self: wrap(~plain(self))
+
+
+# ---------------------------------------------------------------- items
+
+
+def plain_key(key):
+    """An index without tensors, which nobody can change afterwards."""
+    kind = type(key)
+    if kind in _SIMPLE_KEYS:
+        return key if kind is not slice else plain(key)
+    if kind is tuple:
+        return tuple([k if type(k) in _SIMPLE_KEYS and type(k) is not slice else plain_key(k) for k in key])
+    key = plain(key)
+    if type(key) is _ndarray or type(key) is list:
+        return np.array(key) if np.size(key) else key
+    return key
+
+
+def _getitem(self, key):
+    if self.storage is not None:
+        refresh(self)
+    x = self.data
+    if type(key) is not int:
+        key = plain_key(key)
+    out = x[key]
+    node = self.node
+    if node is not None:
+        if PAUSED.count and not is_grad_enabled():
+            node = None
+        elif type(x) is _ndarray:
+            node = make_node(ITEM, (x, key), node)
+    if type(out) is not _ndarray:
+        return out if node is None else traced(out, node)
+    if out.base is not None and type(x) is _ndarray and np.may_share_memory(out, x):
+        return link(out, self, item_step(key), node)
+    return traced(out, node)
+
+
+def _setitem(self, key, value):
+    if type(self.data) is not _ndarray:
+        raise TypeError(f"{type(self.data).__name__!r} object does not support item assignment")
+    node = None
+    if isinstance(value, Tensor):
+        if value.storage is not None:
+            refresh(value)
+        node, value = value.node, value.data
+        if type(value) is _ndarray and np.may_share_memory(value, self.data):
+            value = np.array(value)
+    elif type(value) in (list, tuple) and is_active(value):
+        value = as_array(value)
+        node, value = value.node, value.data
+    else:
+        value = plain(value)
+        if type(value) is _ndarray:
+            value = kept(value)
+    if node is not None and PAUSED.count and not is_grad_enabled():
+        node = None
+    write(self, plain_key(key), value, node)
+
+
+def _iterate(self):
+    if np.ndim(self.data) == 0:
+        return iter(self.data)
+    return (self[i] for i in range(len(self.data)))
+
+
+class Flat:
+    """``x.flat``: the elements of an array in reading order, readable and writable."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def _places(self, key):
+        return np.unravel_index(np.arange(self.array.size)[plain_key(key)], self.array.shape)
+
+    def __len__(self):
+        return self.array.size
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key):
+        return self.array[self._places(key)]
+
+    def __setitem__(self, key, value):
+        places = self._places(key)
+        count = np.size(places[0]) if places else 1
+        if np.size(plain(value)) not in (1, count):
+            value = apply(np.resize, (value, np.shape(places[0])))
+        self.array[places] = value
+
+
+# ---------------------------------------------------------------- making arrays
+
+_PASS = Form("Cast", lambda g, shape: _reshape(g, shape))
+
+
+def _reshape(g, shape):
+    return apply(np.reshape, (g, shape)) if isinstance(g, Tensor) else np.reshape(g, shape)
+
+
+def _gather(value, path, found):
+    if isinstance(value, Tensor):
+        if value.storage is not None:
+            refresh(value)
+        if value.node is not None:
+            found.append((path, value))
+    elif type(value) in (list, tuple):
+        for i, item in enumerate(value):
+            _gather(item, (*path, i), found)
+
+
+def _pull_parts(g, shape, paths, data):
+    if g.shape != shape:
+        g = _reshape(g, shape)
+    parts = []
+    for path, x in zip(paths, data, strict=True):
+        c = g[path] if path else g
+        if np.iscomplexobj(plain(c)) and not np.iscomplexobj(x):
+            c = apply(np.real, (c,)) if isinstance(c, Tensor) else np.real(c)
+        if type(c) is _ndarray:
+            c = np.array(c)
+        parts.append(c)
+    return tuple(parts)
+
+
+_PARTS = Form("Array", _pull_parts)
+
+
+def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **device):
+    """``np.array``: numbers and arrays, recorded or not, gathered into one array."""
+    raw = np.array(plain(obj), dtype, copy=copy, order=order, ndmin=ndmin, **device)
+    found = []
+    if not (PAUSED.count and not is_grad_enabled()):
+        _gather(obj, (), found)
+    if isinstance(obj, Tensor) and raw is obj.data:
+        return obj
+    if not found or raw.dtype.kind not in "fc":
+        return traced(raw, None)
+    if raw.dtype == object:
+        raise TapeError(f"recorded values do not fit into one array\n  at {user_location()}")
+    shape = raw.shape[max(0, raw.ndim - np.ndim(np.array(plain(obj)))) :] if ndmin else raw.shape
+    node = make_node(
+        _PARTS,
+        (shape, [path for path, _ in found], [np.empty(0, np.asarray(t.data).dtype) for _, t in found]),
+        tuple(t.node for _, t in found),
+    )
+    return traced(raw, node)
+
+
+def as_given(obj, dtype=None, *args, **kwargs):
+    """``np.asarray``: the array itself where it is one already."""
+    data = plain(obj) if isinstance(obj, Tensor) else None
+    if type(data) is _ndarray:
+        raw = np.asarray(data, dtype, *args, **{k: v for k, v in kwargs.items() if k != "like"})
+        if raw is data:
+            return obj
+    order = args[0] if args else kwargs.pop("order", None)
+    return as_array(obj, dtype, order=order or "K", **{k: v for k, v in kwargs.items() if k not in ("copy", "like")})
+
+
+_number = Form("Number", lambda g, shape: _reshape(g, shape))
+
+
+def as_number(value, kind):
+    """``float(value)`` or ``complex(value)`` that keeps the derivative."""
+    if not isinstance(value, Tensor):
+        return kind(value)
+    if value.storage is not None:
+        refresh(value)
+    out = kind(value.data)
+    if value.node is None:
+        return out
+    if kind is float and np.iscomplexobj(value.data):
+        value = apply(np.real, (value,))
+    return traced(out, make_node(_number, (np.shape(value.data),), value.node))
+
+
+# ---------------------------------------------------------------- methods and attributes
+
+
+def _item(self, *where):
+    data = plain(self)
+    if where:
+        flat = where[0] if len(where) == 1 and type(where[0]) is int else where
+        element = self[np.unravel_index(flat, data.shape)] if type(flat) is int else self[tuple(plain_key(flat))]
+    else:
+        element = self
+    if not isinstance(element, Tensor):
+        return element.item()
+    out = data.item(*plain(where)) if hasattr(data, "item") else data
+    if element.node is None:
+        return out
+    return traced(out, make_node(_number, (np.shape(element.data),), element.node))
+
+
+def _tolist(self):
+    if not is_active(self):
+        return plain(self).tolist()
+    if np.ndim(self.data) == 0:
+        return _item(self)
+    return [_tolist(row) if isinstance(row, Tensor) else row.tolist() for row in self]
+
+
+def _sort(self, axis=-1, kind=None, order=None, *, stable=None):
+    assign(self, np.sort, (self,), {"axis": axis, **({"kind": kind} if kind else {})})
+
+
+def _partition(self, kth, axis=-1, kind="introselect", order=None):
+    assign(self, np.partition, (self, plain(kth)), {"axis": axis})
+
+
+def _fill(self, value):
+    self[...] = value
+
+
+def _put(self, indices, values, mode="raise"):
+    apply(np.put, (self, indices, values, mode))
+
+
+def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    if not copy and plain(self).dtype == dtype:
+        return self
+    raw = plain(self).astype(dtype, order, casting, subok, True)
+    node = self.node
+    if node is None or raw.dtype.kind not in "fc" or PAUSED.count and not is_grad_enabled():
+        return wrap(raw)
+    if np.iscomplexobj(self.data) and raw.dtype.kind == "f":
+        node = apply(np.real, (self,)).node
+    if raw.dtype.kind == "c" and not np.iscomplexobj(self.data):
+        return traced(raw, make_node(_REAL_PART, (), node))
+    return traced(raw, make_node(_PASS, (raw.shape,), node))
+
+
+_REAL_PART = Form("ToComplex", lambda g: apply(np.real, (g,)) if isinstance(g, Tensor) else np.real(g))
+
+
+def _copy(self, order="C"):
+    raw = plain(self)
+    raw = raw.copy(order) if type(raw) is _ndarray else raw.copy()
+    return traced(raw, self.node and make_node(_PASS, (np.shape(raw),), self.node))
+
+
+OWN_METHODS = {
+    "item": _item,
+    "tolist": _tolist,
+    "sort": _sort,
+    "partition": _partition,
+    "fill": _fill,
+    "put": _put,
+    "astype": _astype,
+    "copy": _copy,
+    "__copy__": _copy,
+    "__deepcopy__": lambda self, memo: _copy(self, "K") if type(plain(self)) is _ndarray else self,
+}
+# Methods of an array that change it in ways that the tape does not follow.
+_WRITERS = ("resize", "setfield", "byteswap", "setflags", "itemset")
+
+
+def _getattr(self, name):
+    """Everything that is not defined on `Traced` itself."""
+    method = METHODS.get(name)
+    data = plain(self)
+    if method is not None:
+        getattr(data, name)  # a Python number has no such method: say so as Python does
+        return _bound(self, method)
+    function = ATTRIBUTES.get(name)
+    if function is not None:
+        getattr(data, name)
+        return apply(function, (self,))
+    if name.startswith("__"):
+        raise AttributeError(f"{type(data).__name__!r} object has no attribute {name!r}")
+    value = getattr(data, name)
+    if name in INACTIVE_ATTRIBUTES:
+        return wrap(value)
+    if name in _WRITERS:
+        raise TapeError(f"the method {name!r} of an array is not followed by the tape\n  at {user_location()}")
+    if callable(value):
+        return _method_without_rule(self, name)
+    if self.node is not None and name not in INACTIVE_ATTRIBUTES:
+        raise missing(value, f"the array attribute {name!r} has no derivative rule")
+    return wrap(value)
+
+
+def _method_without_rule(self, name):
+    def call(*args, **kwargs):
+        if name not in INACTIVE_METHODS and (is_active(self) or is_active(args) or is_active(kwargs)):
+            raise missing(getattr(plain(self), name), f"the array method {name!r} has no derivative rule")
+        return wrap(getattr(plain(self), name)(*plain(args), **plain(kwargs)))
+
+    return call
+
+
+def _bound(self, method):
+    function = method.function
+    if not method.variadic:
+        return lambda *args, **kwargs: apply(function, (self, *args), kwargs)
+
+    def call(*args, **kwargs):
+        if len(args) > 1:
+            args = (args,)
+        return apply(function, (self, *args), kwargs)
+
+    return call
+
+
+def _setattr_shape(self, shape):
+    raise TapeError(f"setting the shape of an array in place is not followed; use reshape\n  at {user_location()}")
+
+
+def _set_part(name, function):
+    def put(self, value):
+        apply(function, (self,))[...] = value
+
+    return property(lambda self: apply(function, (self,)), put, doc=f"As `ndarray.{name}`.")
+
+
+def _set_flat(self, value):
+    self[...] = apply(np.reshape, (value, self.data.shape)) if np.size(plain(value)) == self.data.size else value
+
+
+# ---------------------------------------------------------------- NumPy's protocols
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    from s2sgrad.runtime.stand_ins import ufunc_method
+
+    if kwargs.get("out") is not None and len(kwargs["out"]) == 1:
+        kwargs["out"] = kwargs["out"][0]
+    if method == "__call__":
+        return apply(ufunc, inputs, kwargs)
+    return ufunc_method(ufunc, method)(*inputs, **kwargs)
+
+
+def _array_function(self, function, types, args, kwargs):
+    return apply(function, args, kwargs)
+
+
+def _array(self, dtype=None, copy=None):
+    if is_active(self):
+        raise _lost("an array")
+    return np.array(self.data, dtype, copy=copy)
+
+
+def _lost(kind):
+    return TapeError(
+        f"a recorded value is converted to {kind} by code that the tape does not see: its derivative would be lost\n"
+        f"  at {user_location()}\n"
+        "Use NumPy functions and operators on it, or stop_gradient(value) where it is meant to be constant."
+    )
+
+
+def _convert(kind):
+    def convert(self):
+        if is_active(self):
+            raise _lost(f"a plain {kind.__name__}")
+        return kind(self.data)
+
+    return convert
+
+
+def _hash(self):
+    if is_active(self):
+        hash(self.data)  # arrays: unhashable, as ever
+        raise TapeError(
+            "a recorded number is used as a key of a dict or set: equal numbers with different derivatives "
+            f"would be taken for each other\n  at {user_location()}\nUse stop_gradient(value) as the key."
+        )
+    return hash(plain(self))
+
+
+def _dress():
+    _dress_operators()
+    protocols = {
+        "__getitem__": _getitem,
+        "__setitem__": _setitem,
+        "__iter__": _iterate,
+        "__len__": lambda self: len(plain(self)),
+        "__bool__": lambda self: bool(plain(self)),
+        "__int__": lambda self: int(plain(self)),
+        "__index__": lambda self: operator.index(plain(self)),
+        "__float__": _convert(float),
+        "__complex__": _convert(complex),
+        "__round__": lambda self, n=None: wrap(round(plain(self), n) if n is not None else round(plain(self))),
+        "__trunc__": lambda self: int(plain(self)),
+        "__floor__": lambda self: plain(self).__floor__(),
+        "__ceil__": lambda self: plain(self).__ceil__(),
+        "__contains__": lambda self, item: plain(item) in plain(self),
+        "__hash__": _hash,
+        "__repr__": lambda self: repr(plain(self)),
+        "__str__": lambda self: str(plain(self)),
+        "__format__": lambda self, spec: format(plain(self), spec),
+        "__array__": _array,
+        "__array_ufunc__": _array_ufunc,
+        "__array_function__": _array_function,
+        "__array_priority__": 1000.0,
+        "__getattr__": _getattr,
+        "__reduce__": lambda self: (_same, (plain(self),)),
+        "__reduce_ex__": lambda self, protocol: (_same, (plain(self),)),
+        "shape": property(lambda self: self.data.shape, _setattr_shape),
+        "ndim": property(lambda self: self.data.ndim),
+        "size": property(lambda self: self.data.size),
+        "dtype": property(lambda self: self.data.dtype),
+        "flat": property(lambda self: Flat(self), _set_flat),
+        "real": _set_part("real", np.real),
+        "imag": _set_part("imag", np.imag),
+        **OWN_METHODS,
+    }
+    for name, value in protocols.items():
+        setattr(Traced, name, value)
+
+
+def _same(value):
+    return value
+
+
+_dress()
+__all__ = ["Traced", "as_array", "as_given", "as_number", "recorder"]

@@ -1,0 +1,70 @@
+"""Containers of values: tuples, lists, dicts, named tuples, dataclasses, taken apart and rebuilt."""
+
+import dataclasses
+
+import numpy as np
+import optree
+
+from s2sgrad.runtime.tensor import Traced
+
+_LEAVES = frozenset((np.ndarray, float, int, complex, np.float64, np.float32, Traced))
+_OPTIONS = {"none_is_leaf": True, "namespace": "s2sgrad"}
+
+
+def _is_dataclass(x):
+    return hasattr(type(x), "__dataclass_fields__") and not isinstance(x, type)
+
+
+def flatten(tree):
+    """The leaves of `tree` and a function that rebuilds it from leaves.
+
+    Examples
+    --------
+    >>> leaves, rebuild = flatten({"w": 1.0, "b": [2.0, 3.0]})
+    >>> sorted(leaves), rebuild([x * 2 for x in leaves])
+    ([1.0, 2.0, 3.0], {'w': 2.0, 'b': [4.0, 6.0]})
+    """
+    if type(tree) in _LEAVES:
+        return [tree], only
+    tops, spec = optree.tree_flatten(tree, is_leaf=_is_dataclass, **_OPTIONS)
+    if not any(_is_dataclass(top) for top in tops):
+        return tops, spec.unflatten
+    parts = []
+    leaves = []
+    for top in tops:
+        if _is_dataclass(top):
+            names = [f.name for f in dataclasses.fields(top)]
+            inner, rebuild = flatten([getattr(top, n) for n in names])
+            parts.append((len(inner), _rebuilder(top, names, rebuild)))
+            leaves += inner
+        else:
+            parts.append((1, None))
+            leaves.append(top)
+
+    def unflatten(leaves):
+        leaves = list(leaves)
+        tops = []
+        for n, rebuild in parts:
+            tops.append(leaves[0] if rebuild is None else rebuild(leaves[:n]))
+            leaves = leaves[n:]
+        return spec.unflatten(tops)
+
+    return leaves, unflatten
+
+
+def only(leaves):
+    """Rebuild a tree that is a leaf itself."""
+    (leaf,) = leaves
+    return leaf
+
+
+def _rebuilder(instance, names, rebuild):
+    def build(leaves):
+        twin = object.__new__(type(instance))
+        if hasattr(instance, "__dict__"):
+            twin.__dict__.update(instance.__dict__)
+        for name, value in zip(names, rebuild(leaves), strict=True):
+            object.__setattr__(twin, name, value)
+        return twin
+
+    return build

@@ -1,0 +1,306 @@
+"""Memory: views and in-place writes, as NumPy has them.
+
+A view is known by its *steps* from the whole array: the same calls (indexing, transposing,
+reshaping, taking the real part ...) that made it, so that it can be taken again, of the array after a write or
+of a cotangent. A write replaces what a view shows. As a map of (old content, new value) it is linear::
+
+    content = erase(old) + place(value)
+
+so its pullback sends `g` with the view erased to the old content and the view of `g` to the value. Three
+maps, `extract` (see the view), `place` (its adjoint) and `erase` (a projection), are closed under
+differentiation: that is all that higher derivatives need.
+
+A write never changes an array that some node has saved: it moves the live content to a copy first.
+"""
+
+import operator
+
+import numpy as np
+
+from s2sgrad.errors import TapeError
+from s2sgrad.runtime.arrays import add_at, selects_once, unbroadcast
+from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.tensor import Storage, Tensor, traced
+
+_ndarray = np.ndarray
+
+
+class Step:
+    """One call that makes a view: `function` with the array at position `at`, and which output is meant."""
+
+    __slots__ = ("function", "before", "after", "kwargs", "output")
+
+    def __init__(self, function, before=(), after=(), kwargs=None, output=None):
+        self.function = function
+        self.before = before
+        self.after = after
+        self.kwargs = kwargs or {}
+        self.output = output
+
+    def __call__(self, array):
+        out = self.function(*self.before, array, *self.after, **self.kwargs)
+        return out if self.output is None else out[self.output]
+
+
+def item_step(key):
+    return Step(operator.getitem, (), (key,))
+
+
+def along(steps, array):
+    """Take the view `steps` of `array`."""
+    for step in steps:
+        array = step(array)
+    return array
+
+
+# ---------------------------------------------------------------- the three linear maps
+
+
+def _split(steps):
+    """The steps that are views for sure, and the key of a last step that may be a copy."""
+    if steps and steps[-1].function is operator.getitem:
+        return steps[:-1], steps[-1].after[0]
+    return steps, ...
+
+
+def _zeros(like, g):
+    dtype = like.dtype if like.dtype.kind in "fc" else np.result_type(g)
+    return np.zeros_like(like, dtype=dtype)
+
+
+def _raw_extract(g, steps):
+    return np.array(along(steps, g))[()]
+
+
+def _raw_erase(g, steps):
+    buffer = np.array(g)  # keeps the memory order
+    head, key = _split(steps)
+    along(head, buffer)[key] = 0
+    return buffer
+
+
+def _raw_place(g, like, steps):
+    buffer = _zeros(like, g)
+    head, key = _split(steps)
+    view = along(head, buffer)
+    if np.iscomplexobj(g) and not np.iscomplexobj(view):
+        g = np.real(g)
+    add_at(view, key, g)
+    return buffer
+
+
+def extract(g, steps, like):
+    """What the view `steps` shows of `g`."""
+    if not isinstance(g, Tensor):
+        return _raw_extract(_laid_out(g, like), steps)
+    out = _raw_extract(_laid_out(g.data, like), steps)
+    return traced(out, g.node and make_node(EXTRACT, (like, steps), g.node))
+
+
+def place(g, like, steps):
+    """Zeros like `like`, with `g` added where the view `steps` looks."""
+    if not isinstance(g, Tensor):
+        return _raw_place(g, like, steps)
+    return traced(_raw_place(g.data, like, steps), g.node and make_node(PLACE, (like, steps), g.node))
+
+
+def erase(g, steps, like):
+    """`g` with zeros where the view `steps` looks."""
+    if not isinstance(g, Tensor):
+        return _raw_erase(_laid_out(g, like), steps)
+    return traced(_raw_erase(_laid_out(g.data, like), steps), g.node and make_node(ERASE, (like, steps), g.node))
+
+
+EXTRACT = Form("Extract", lambda g, like, steps: place(g, like, steps))
+PLACE = Form("Place", lambda g, like, steps: extract(g, steps, like))
+ERASE = Form("Erase", lambda g, like, steps: erase(g, steps, like))
+
+
+def _laid_out(g, like):
+    """`g` as an array of the type and memory order of `like`, so that the same steps are views of it."""
+    if (
+        type(g) is _ndarray
+        and g.shape == like.shape
+        and g.strides == like.strides
+        and (g.dtype is like.dtype or g.dtype == like.dtype)
+    ):
+        return g
+    buffer = np.empty_like(like)
+    if np.iscomplexobj(g) and like.dtype.kind != "c":
+        g = np.real(g)
+    buffer[...] = g
+    return buffer
+
+
+# ---------------------------------------------------------------- reading an item
+
+# saved: (x, key); the pullback is ``place``, done in place by `add_item` where nothing is recorded
+ITEM = Form("GetItem", lambda g, x, key: place(g, x, (item_step(key),)), special=True)
+
+
+def add_item(g, saved, parent, run):
+    """Add the cotangent `g` of ``x[key]`` into that of `x`, in the engine's own buffer."""
+    x, key = saved
+    buffer = run.buffer(parent, lambda old: _zeros(x, g) if old is None else np.array(_laid_out(old, x)))
+    if buffer.dtype.kind != "c" and np.iscomplexobj(g):
+        g = np.real(g)
+    add_at(buffer, key, g)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _winners(steps, like):
+    """Which values of a write with repeated indices stay: the last of each, as a mask (None: all)."""
+    head, key = _split(steps)
+    if selects_once(key):
+        return None
+    stamps = np.zeros(np.shape(along(head, like)), np.intp)
+    ids = np.arange(np.size(stamps[key])).reshape(np.shape(stamps[key]))
+    stamps[key] = ids
+    return stamps[key] == ids
+
+
+def pull_write(g, like, steps, value, run=None, owned=False, edges=None):
+    """The cotangents of (old content, written value); an `owned` buffer `g` becomes that of the old content."""
+    mask = _winners(steps, like)
+    if isinstance(g, Tensor) or run is None:
+        from s2sgrad.runtime.record import apply  # the recorded np.where and unbroadcast
+
+        shown = extract(g, steps, like)
+        if mask is not None:
+            shown = apply(np.where, (mask, shown, 0.0), {})
+        return erase(g, steps, like), apply(unbroadcast, (shown, value), {})
+    laid = _laid_out(g, like)
+    owned = (owned or laid is not g) and laid.flags.writeable
+    to_value = None
+    if edges[1] is not None:
+        to_value = _raw_extract(laid, steps)
+        if mask is not None:
+            to_value = np.where(mask, to_value, 0.0)
+        to_value = unbroadcast(to_value, value)
+    if edges[0] is not None:
+        if owned:
+            head, key = _split(steps)
+            along(head, laid)[key] = 0
+        else:
+            laid = _raw_erase(laid, steps)
+        run.give(edges[0], laid)
+    return None, to_value
+
+
+# saved: (like, steps, value); edges: (old content, value), either may be None
+WRITE = Form("Write", pull_write, special=True)
+
+
+def attach(t):
+    """Give `t` a storage of its own."""
+    t.storage = Storage(t.data, t.node)
+    t.steps = ()
+    t.seen = 0
+    return t.storage
+
+
+def refresh(t):
+    """Bring `t` up to date with the writes to its storage."""
+    storage = t.storage
+    if t.seen == storage.version:
+        return
+    t.seen = storage.version
+    t.node = storage.node
+    if not t.steps:
+        t.data = storage.data
+        return
+    if storage.node is None:
+        t.data = along(t.steps, storage.data)
+        return
+    from s2sgrad.runtime.record import record_step
+
+    data, node = storage.data, storage.node
+    for step in t.steps:
+        data, node = record_step(step, data, node)
+    t.data, t.node = data, node
+
+
+def _writable(t, recorded):
+    """The storage of `t`, ready to be written: its memory is neither saved by a node nor, where recorded
+    values are written, the caller's own."""
+    storage = t.storage or attach(t)
+    if storage.frozen is not None:
+        raise TapeError(f"{storage.frozen}\n  at {user_location()}")
+    if t.seen != storage.version:
+        refresh(t)
+    if not t.data.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    if storage.saved or recorded and storage.outer is storage.data:
+        storage.data = np.array(storage.data)  # keeps the memory order
+        storage.saved = False
+        t.data = along(t.steps, storage.data)
+    return storage
+
+
+def write(t, key, value, value_node):
+    """``t[key] = value`` for an array `t`, recorded where a derivative flows."""
+    if value_node is not None and t.data.dtype.kind not in "fc":
+        value_node = None
+    storage = _writable(t, value_node is not None)
+    steps = t.steps if key is Ellipsis else (*t.steps, item_step(key))
+    t.data[key] = value
+    old = storage.node
+    if value_node is not None or old is not None:
+        like = storage.data
+        storage.node = make_node(WRITE, (like, steps, value), (old, value_node))
+    _written(t, storage)
+
+
+def replace(t, value, node):
+    """``t[...] = value`` where `value` is a fresh array that becomes the new content."""
+    storage = t.storage or attach(t)
+    if (
+        t.steps
+        or type(value) is not _ndarray
+        or value.shape != storage.data.shape
+        or value.dtype != storage.data.dtype
+        or value.strides != storage.data.strides
+        or storage.frozen is not None
+        or not storage.data.flags.writeable
+    ):
+        return write(t, Ellipsis, value, node)
+    if storage.outer is storage.data:
+        storage.saved = True
+    storage.data = value
+    storage.saved = True
+    storage.node = node
+    _written(t, storage)
+    return None
+
+
+def _written(t, storage):
+    """Count the write, and show it to (or hide it from) the world outside the recording."""
+    storage.version += 1
+    outer = storage.outer
+    if outer is not None and outer is not storage.data:
+        if storage.node is None:
+            outer[...] = storage.data
+        elif not storage.hidden:
+            storage.hidden = True
+            outer[...] = np.nan  # recorded content must not be read as plain data: nobody gets a silent zero
+    refresh(t)
+
+
+def reveal(storage):
+    """Show the final content to the world outside."""
+    if storage.outer is not None and storage.outer is not storage.data:
+        storage.outer[...] = storage.data
+        storage.hidden = False
+
+
+def link(out, source, step, node):
+    """`out`, a view of the array of `source` made by `step`, as a tensor on the same storage."""
+    storage = source.storage or attach(source)
+    t = traced(out, node)
+    t.storage = storage
+    t.steps = (*source.steps, step)
+    t.seen = storage.version
+    return t

@@ -1,0 +1,1309 @@
+"""What is known of values before the program runs: the types of arguments, of calls, of joins.
+
+The frontend asks here while it lowers a function: `of` gives the type of an actual argument or of a
+captured datum, `infer` the type of a call's result from the types of its operands, `join` what two
+branches (or two turns of a loop) have in common. Passes then ask the types whether a conjugate, an
+`unbroadcast` or a conversion can be left out. What is claimed is always true of the value at run time;
+what is not surely known is left open.
+
+Shapes are tokens: equal tokens, equal shapes. A tuple of integers is that very shape; the shape of an
+argument is opaque; a shape that follows from others is named after them, so that ``x + b`` and
+``x * b`` have one token: the set of what they broadcast. A token of None equals nothing: compare with
+`same_shape`.
+
+Beside NumPy's dtype names there is `REAL`: no complex numbers in it, nothing else known (a number that
+is a Python float on one way and a ``np.float64`` on another). It equals nothing: compare with
+`same_dtype`.
+
+Examples
+--------
+>>> x = ir.Value("x", of(np.ones((2, 3))))
+>>> infer(np.sin, (x,)) == x.type
+True
+>>> infer(np.sum, (x,))
+Type(kind=<Kind.NUMBER: 'number'>, dtype='float64', ndim=0, shape=(), items=None, keys=None, element=None, cls=None)
+"""
+
+import builtins
+import dataclasses
+import itertools
+import operator
+from dataclasses import replace
+
+import gast
+import numpy as np
+
+from s2sgrad.rules.table import lookup
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir
+from s2sgrad.transform.ir import FLOAT, INT, OTHER, UNKNOWN, Kind, Type
+
+REAL = "real"
+BOOL = Type(Kind.NUMBER, "bool", 0, ())
+LONGEST = 32  # a longer list whose elements are all alike is known by its element only
+
+_PYTHON_NUMBERS = {float: "float", int: "int", complex: "complex", bool: "bool"}
+_BUILTIN_DTYPES = ("float", "int", "complex", "bool")
+_WEAK = {"float": float, "int": int, "complex": complex}
+_SAMPLES = {"float": 1.0, "int": 1, "complex": 1j, "bool": True}
+_tokens = itertools.count(1)
+
+
+def fresh():
+    """A shape token that equals no other."""
+    return next(_tokens)
+
+
+def same_shape(a: Type, b: Type) -> bool:
+    """Surely the same shape at run time."""
+    return a.shape is not None and a.shape == b.shape
+
+
+def same_dtype(a: Type, b: Type) -> bool:
+    """Surely the same dtype at run time, and the same strength in promotion."""
+    return a.dtype is not None and a.dtype != REAL and a.dtype == b.dtype
+
+
+# ------------------------------------------------------------------------------------ runtime objects
+
+
+def dtype_name(dtype) -> str | None:
+    """The name that a `Type` has for a NumPy dtype; None for what is not a number (objects, text, records).
+
+    Examples
+    --------
+    >>> dtype_name(np.dtype("f4")), dtype_name(np.dtype(object))
+    ('float32', None)
+    """
+    if dtype.kind in "biufc":
+        return dtype.name
+    extended = dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.type is not np.void
+    return dtype.name if extended else None  # the small floats of ml_dtypes
+
+
+def of(value) -> Type:
+    """The type of a runtime object.
+
+    Each array gets a shape token of its own, in whatever places it stands.
+
+    Examples
+    --------
+    >>> of(1.5) == ir.FLOAT
+    True
+    >>> of((1, np.ones(3))).items[1].ndim
+    1
+    """
+    return _of(value, None)
+
+
+def of_all(values) -> list[Type]:
+    """The types of several objects; the same array in two places has one shape token."""
+    seen: dict = {}
+    return [_of(value, seen) for value in values]
+
+
+def _of(value, seen: dict | None) -> Type:
+    """`seen` holds the types of the arrays met before, where the same array is to have the same token."""
+    cls = type(value)
+    if cls in _PYTHON_NUMBERS:
+        return Type(Kind.NUMBER, _PYTHON_NUMBERS[cls], 0, ())
+    if cls is np.ndarray:
+        name = dtype_name(value.dtype)
+        if value.ndim == 0:
+            return Type(Kind.ARRAY, name, 0, ())
+        if seen is None:
+            return Type(Kind.ARRAY, name, value.ndim, fresh())
+        return seen.setdefault(id(value), Type(Kind.ARRAY, name, value.ndim, fresh()))
+    if isinstance(value, np.generic):
+        name = dtype_name(value.dtype)
+        return OTHER if name is None else Type(Kind.NUMBER, name, 0, ())
+    if cls is list or cls is tuple:
+        return sequence(Kind.LIST if cls is list else Kind.TUPLE, [_of(item, seen) for item in value])
+    if cls is dict:
+        return Type(Kind.DICT, items=tuple(_of(item, seen) for item in value.values()), keys=tuple(value))
+    if is_namedtuple(value):
+        return Type(Kind.RECORD, items=tuple(_of(item, seen) for item in value), keys=cls._fields, cls=cls)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
+        return Type(Kind.RECORD, items=tuple(_of(getattr(value, n), seen) for n in names), keys=names, cls=cls)
+    if callable(value):
+        return Type(Kind.CALLABLE, cls=cls)
+    return OTHER if value is None else Type(Kind.OTHER, cls=cls)
+
+
+def sequence(kind: Kind, items) -> Type:
+    """The type of a list or tuple with these elements."""
+    if len(items) > LONGEST:
+        element = items[0]
+        for item in items[1:]:
+            element = join(element, item)
+        return Type(kind, element=element)
+    return Type(kind, items=tuple(items))
+
+
+def is_namedtuple(value) -> bool:
+    return isinstance(value, tuple) and isinstance(getattr(type(value), "_fields", None), tuple)
+
+
+# ---------------------------------------------------------------------------------------------- joins
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that covers both.
+
+    Examples
+    --------
+    >>> join(ir.FLOAT, ir.FLOAT64).dtype
+    'real'
+    >>> join(ir.FLOAT, of(np.ones(3))).kind
+    <Kind.UNKNOWN: 'unknown'>
+    """
+    if a == b:
+        return a
+    dtype = _join_dtype(a.dtype, b.dtype)
+    if a.kind is not b.kind:
+        numeric = {a.kind, b.kind} <= {Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN}
+        return Type(dtype=dtype) if numeric else UNKNOWN
+    if a.kind in (Kind.TUPLE, Kind.LIST):
+        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+            return Type(a.kind, items=tuple(map(join, a.items, b.items)))
+        return Type(a.kind, element=_join_elements(a, b))
+    if a.kind in (Kind.DICT, Kind.RECORD):
+        if a.keys == b.keys and a.cls is b.cls and a.keys is not None:
+            return Type(a.kind, items=tuple(map(join, a.items, b.items)), keys=a.keys, cls=a.cls)
+        return Type(a.kind)
+    ndim = a.ndim if a.ndim == b.ndim else None
+    shape = a.shape if a.shape == b.shape else None
+    return Type(a.kind, dtype, ndim, shape)
+
+
+def _join_dtype(a, b):
+    if a == b:
+        return a
+    if a is None or b is None or a.startswith("complex") or b.startswith("complex"):
+        return None
+    return REAL
+
+
+def _join_elements(*containers) -> Type | None:
+    """What every element of these containers is; None where nothing is known."""
+    known: Type | None = None
+    for container in containers:
+        if container.items is None and container.element is None:
+            return None
+        for item in (container.element,) if container.items is None else container.items:
+            known = item if known is None else join(known, item)
+    return known
+
+
+# ------------------------------------------------------------------------------------------- operands
+
+
+_OPEN = object()  # the value of an operand that is not known before the program runs
+
+
+def type_of(operand) -> Type:
+    """The type of an IR operand.
+
+    Examples
+    --------
+    >>> type_of(ir.Constant(2)) == ir.INT
+    True
+    """
+    return of(operand.value) if isinstance(operand, ir.Constant) else operand.type
+
+
+def constant(operand, unknown=_OPEN):
+    """The value of an operand that is a literal, else `unknown`."""
+    if isinstance(operand, ir.Constant):
+        return operand.value
+    if isinstance(operand, ir.Code):
+        return _literal(operand.node, unknown)
+    return unknown if isinstance(operand, ir.Value) else operand  # a default of the function itself
+
+
+def _literal(node, unknown):
+    if isinstance(node, gast.Constant):
+        return node.value
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        value = _literal(node.operand, unknown)
+        return -value if isinstance(value, (int, float, complex)) else unknown
+    if isinstance(node, gast.Tuple):
+        values = tuple(_literal(item, unknown) for item in node.elts)
+        return unknown if any(value is unknown for value in values) else values
+    return unknown
+
+
+def _shape_of(operand) -> tuple:
+    """`(ndim, token, dims)` of an operand that says a shape: ``3``, ``(3, 4)``, ``(n, 4)``, ``x.shape``."""
+    value = constant(operand)
+    if isinstance(value, (int, np.integer)):
+        value = (value,)
+    if isinstance(value, (tuple, list)) and all(isinstance(n, (int, np.integer)) for n in value):
+        dims = tuple(int(n) for n in value)
+        return len(dims), (dims if all(n >= 0 for n in dims) else None), dims
+    if isinstance(operand, ir.Code):
+        node = operand.node
+        if isinstance(node, gast.Tuple) and not any(isinstance(n, gast.Starred) for n in node.elts):
+            return len(node.elts), None, None
+        if isinstance(node, gast.Attribute) and node.attr == "shape" and isinstance(node.value, gast.Name):
+            array = operand.reads.get(node.value.id)
+            if array is not None and array.type.kind is Kind.ARRAY:
+                return array.type.ndim, array.type.shape, None
+    known = type_of(operand) if isinstance(operand, (ir.Value, ir.Code)) else UNKNOWN
+    if known.kind is Kind.TUPLE and known.items is not None:
+        return len(known.items), None, None
+    if known.kind is Kind.NUMBER:
+        return 1, None, None
+    return None, None, None
+
+
+# ---------------------------------------------------------------------------------- dtypes and shapes
+
+
+def _weak_name(dtype: str) -> str:
+    """What a NumPy function makes of a Python number."""
+    return {"float": "float64", "int": np.dtype(int).name, "complex": "complex128"}.get(dtype, dtype)
+
+
+def _resolve(ufunc, dtypes) -> str | None:
+    """The dtype of a ufunc's (first) result, as NumPy itself promotes."""
+    if any(d is None for d in dtypes):
+        if ufunc.nin == 2 and all(t[-1] == "?" for t in ufunc.types):
+            return "bool"
+        return None
+    vague = REAL in dtypes
+    given = [_WEAK.get(d) or np.dtype("float64" if d == REAL else d) for d in dtypes]
+    try:
+        result = dtype_name(ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))[ufunc.nin])
+    except TypeError:  # the call itself will fail, or gives objects
+        return None
+    if vague and result != "bool":
+        return None if result is None or result.startswith("complex") else REAL
+    return result
+
+
+def _array_like(t: Type) -> Type:
+    """What ``np.asarray`` makes of a value of type `t`: lists and tuples of numbers become arrays."""
+    if t.kind not in (Kind.LIST, Kind.TUPLE):
+        return t
+    element = _join_elements(t)
+    if element is None:
+        return UNKNOWN
+    elements = [_array_like(item) for item in (t.items if t.items is not None else (element,))]
+    inner = elements[0]
+    for item in elements[1:]:
+        inner = join(inner, item)
+    dtype = _promote([item.dtype for item in elements])
+    if inner.kind not in (Kind.NUMBER, Kind.ARRAY) or inner.ndim is None:
+        return Type(dtype=dtype)
+    return Type(Kind.ARRAY, dtype, inner.ndim + 1, fresh())
+
+
+def _promote(dtypes) -> str | None:
+    """The dtype of an array that holds values of these dtypes together."""
+    if not dtypes or any(d is None for d in dtypes):
+        return None
+    if REAL in dtypes:
+        return None if any(d.startswith("complex") for d in dtypes) else REAL
+    try:
+        return dtype_name(np.result_type(*[np.dtype(_weak_name(d)) for d in dtypes]))
+    except TypeError:
+        return None
+
+
+def _broadcast(types) -> tuple:
+    """`(kind, ndim, token)` of what elementwise functions make of values of these types.
+
+    Where there is no array of dimension one or more for sure, the result may be a scalar: the kind is
+    open then, but the shape need not be.
+    """
+    present = []
+    for t in types:
+        if t.kind is Kind.ARRAY or (t.kind is Kind.UNKNOWN and t.dtype is not None):
+            if t.ndim != 0:
+                present.append(t)
+        elif t.kind is not Kind.NUMBER:
+            return Kind.UNKNOWN, None, None
+    if not present:
+        return Kind.NUMBER, 0, ()
+    surely = any(t.kind is Kind.ARRAY and t.ndim for t in present)
+    ndim = max(t.ndim for t in present) if all(t.ndim is not None for t in present) else None
+    kind = Kind.ARRAY if surely else Kind.UNKNOWN
+    if any(t.shape is None for t in present):
+        return kind, ndim, fresh() if surely else None
+    parts: set = set()
+    for t in present:
+        parts |= t.shape if isinstance(t.shape, frozenset) else {t.shape}
+    return kind, ndim, parts.pop() if len(parts) == 1 else frozenset(parts)
+
+
+def _array(dtype, ndim, shape=None) -> Type:
+    """An array, of dimension zero included."""
+    if ndim == 0:
+        return Type(Kind.ARRAY, dtype, 0, ())
+    return Type(Kind.ARRAY, dtype, ndim, fresh() if shape is None else shape)
+
+
+def _named(name: str, t: Type, *details):
+    """The token of a shape that follows from the shape of `t` and literals alone."""
+    return None if t.shape is None or t.shape == () else (name, t.shape, *details)
+
+
+def _strong(dtype):
+    return dtype and _weak_name(dtype)
+
+
+def _given_dtype(dtype) -> str | None:
+    """What a ``dtype=`` argument says, where it is a literal (``np.float32`` is code: open)."""
+    value = constant(dtype)
+    if isinstance(value, str):
+        try:
+            return dtype_name(np.dtype(value))
+        except TypeError:
+            return None
+    if isinstance(dtype, ir.Code):
+        node = dtype.node
+        if not isinstance(getattr(node, "value", node), gast.Name):
+            return None
+        if isinstance(node, gast.Name) and node.id in _BUILTIN_DTYPES and node.id not in dtype.reads:
+            return np.dtype(getattr(builtins, node.id)).name
+        if isinstance(node, gast.Attribute) and node.value.id in ("np", "numpy"):
+            scalar = getattr(np, node.attr, None)
+            if isinstance(scalar, type) and issubclass(scalar, np.generic):
+                return dtype_name(np.dtype(scalar))
+        if isinstance(node, gast.Attribute) and node.attr == "dtype":
+            array = dtype.reads.get(node.value.id)
+            if array is not None and array.type.kind is Kind.ARRAY:
+                return array.type.dtype
+    return None
+
+
+# --------------------------------------------------------------------------------------------- calls
+
+
+def infer(function, args: tuple = (), kwargs: dict | None = None) -> Type:
+    """The type of ``function(*args, **kwargs)``, the operands being IR operands.
+
+    Examples
+    --------
+    >>> x = ir.Value("x", of(np.ones((2, 3), "f4")))
+    >>> infer(operator.mul, (ir.Constant(2), x)).dtype
+    'float32'
+    >>> infer(np.linalg.eig, (x,)) == UNKNOWN
+    True
+    """
+    kwargs = kwargs or {}
+    try:
+        handler = _HANDLERS.get(function)
+    except TypeError:
+        return UNKNOWN
+    if any(isinstance(kwargs.get(name), (ir.Value, ir.Code)) for name in ("out", "where", "subok")):
+        return UNKNOWN
+    try:
+        if handler is not None:
+            return handler(*args, **kwargs)
+        ufunc = _OPERATORS.get(function) or (function if isinstance(function, np.ufunc) else None)
+        if ufunc is not None:
+            return _ufunc(function, ufunc, args, kwargs)
+        if getattr(function, "__module__", None) == "math":
+            return _math(function, args)
+        rule = lookup(function)
+        if rule is not None and rule.kind == "elementwise" and not kwargs:
+            return _elementwise(args)
+    except (TypeError, AttributeError):  # a call that does not fit the function: it fails when it runs
+        return UNKNOWN
+    return UNKNOWN
+
+
+def _ufunc(function, ufunc, args, kwargs) -> Type:
+    types = [type_of(a) for a in args]
+    if function is not ufunc:
+        kinds = {t.kind for t in types}
+        if not kinds <= {Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN}:
+            if kinds & {Kind.ARRAY} and kinds <= {Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE}:
+                types = [_array_like(t) for t in types]
+            else:
+                return _container_operator(function, types)
+        dtypes = [t.dtype for t in types]
+        if all(t.kind is Kind.NUMBER and t.dtype in (*_SAMPLES, REAL) for t in types):
+            return _python_operator(function, args, dtypes)
+        if all(t.kind is Kind.NUMBER for t in types) and set(dtypes) == {"complex", "float64"}:
+            return Type(Kind.NUMBER, None, 0, ())  # a np.float64 is a float to Python's complex, not always to NumPy
+    else:
+        types = [_array_like(t) for t in types]
+    if ufunc.nout != 1 or ufunc.signature is not None or len(args) != ufunc.nin:
+        return UNKNOWN
+    kind, ndim, shape = _broadcast(types)
+    dtype = _given_dtype(kwargs["dtype"]) if "dtype" in kwargs else _resolve(ufunc, [t.dtype for t in types])
+    if function is operator.pow and types[0].dtype == "bool":
+        dtype = REAL if all(t.is_real for t in types) else None  # the array method has integer loops of its own for it
+    return Type(kind, dtype, ndim, shape)
+
+
+def _python_operator(function, args, dtypes) -> Type:
+    """An operator on Python's own numbers, which has Python's meaning: ``1 / 2``, ``2 ** -1``, ``(-8.0) ** 0.5``."""
+    if REAL in dtypes:
+        comparison = function in _COMPARISONS
+        if function in (operator.pow, operator.ipow):
+            exponent = constant(args[1])
+            if not (isinstance(exponent, (int, float)) and exponent == int(exponent)):
+                return Type(Kind.NUMBER, None, 0, ())
+        if any(d.startswith("complex") for d in dtypes):
+            return Type(Kind.NUMBER, None, 0, ())
+        return BOOL if comparison else Type(Kind.NUMBER, REAL, 0, ())
+    if function in (operator.pow, operator.ipow) and "complex" not in dtypes:
+        exponent = constant(args[1])
+        if not isinstance(exponent, (int, float)) or exponent != int(exponent):
+            return Type(Kind.NUMBER, None, 0, ())
+        integer = dtypes[0] in ("int", "bool") and isinstance(exponent, int) and exponent >= 0
+        return INT if integer else FLOAT
+    try:
+        return of(function(*[_SAMPLES[d] for d in dtypes]))
+    except TypeError:
+        return UNKNOWN
+
+
+def _container_operator(function, types) -> Type:
+    if function in _COMPARISONS:
+        return BOOL if all(t.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT, Kind.NUMBER) for t in types) else UNKNOWN
+    if len(types) != 2:
+        return UNKNOWN
+    a, b = types
+    if function is operator.add and a.kind is b.kind and a.kind in (Kind.LIST, Kind.TUPLE):
+        if a.items is not None and b.items is not None:
+            return sequence(a.kind, a.items + b.items)
+        return Type(a.kind, element=_join_elements(a, b))
+    if function is operator.mul and a.kind in (Kind.LIST, Kind.TUPLE) and b.kind is Kind.NUMBER:
+        return Type(a.kind, element=_join_elements(a))
+    return UNKNOWN
+
+
+def _math(function, args) -> Type:
+    name = function.__name__
+    if name in ("floor", "ceil", "trunc", "gcd", "lcm", "factorial", "comb", "perm", "isqrt"):
+        return INT
+    if name in ("isnan", "isinf", "isfinite", "isclose"):
+        return BOOL
+    if name in ("modf", "frexp", "prod", "sumprod"):
+        return UNKNOWN
+    return FLOAT
+
+
+def _elementwise(args) -> Type:
+    """A function of the rule table that is no ufunc: its dtype is the promotion of its arguments' inexact types."""
+    types = [_array_like(type_of(a)) for a in args]
+    kind, ndim, shape = _broadcast(types)
+    real = all(t.is_real for t in types)
+    return Type(kind if kind is Kind.ARRAY else Kind.UNKNOWN, REAL if real else None, ndim, shape)
+
+
+_OPERATORS = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.divide,
+    operator.floordiv: np.floor_divide,
+    operator.mod: np.remainder,
+    operator.pow: np.power,
+    operator.neg: np.negative,
+    operator.pos: np.positive,
+    operator.abs: np.absolute,
+    operator.and_: np.bitwise_and,
+    operator.or_: np.bitwise_or,
+    operator.xor: np.bitwise_xor,
+    operator.invert: np.invert,
+    operator.lshift: np.left_shift,
+    operator.rshift: np.right_shift,
+    operator.eq: np.equal,
+    operator.ne: np.not_equal,
+    operator.lt: np.less,
+    operator.le: np.less_equal,
+    operator.gt: np.greater,
+    operator.ge: np.greater_equal,
+    builtins.abs: np.absolute,
+}
+_COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+_HANDLERS: dict = {}
+
+
+def _handles(*functions):
+    def register(handler):
+        for function in functions:
+            _HANDLERS[function] = handler
+        return handler
+
+    return register
+
+
+# ------------------------------------------------------------------------------------------ reductions
+
+
+def _axes(axis, ndim) -> tuple | None:
+    """The axes that are reduced, normalised; None where they or `ndim` are not known."""
+    value = constant(axis)
+    if ndim is None or value is _OPEN:
+        return None
+    if value is None:
+        return tuple(range(ndim))
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    if not all(isinstance(a, (int, np.integer)) and -ndim <= a < ndim for a in values):
+        return None
+    return tuple(sorted({int(a) % ndim for a in values}))
+
+
+def _reduced(x, axis, keepdims, dtype) -> Type:
+    """The type of a reduction over `axis`; `dtype` is that of the result."""
+    t = _array_like(type_of(x))
+    keep, everything = constant(keepdims), constant(axis) is None
+    if t.kind not in (Kind.NUMBER, Kind.ARRAY) and not (t.kind is Kind.UNKNOWN and t.dtype is not None):
+        if everything and keep is False and t.kind in (Kind.LIST, Kind.TUPLE, Kind.UNKNOWN):
+            return Type(dtype=dtype)
+        return UNKNOWN
+    if everything and keep is False:
+        return Type(Kind.NUMBER, dtype, 0, ())
+    axes = _axes(axis, t.ndim if t.kind is Kind.ARRAY else (0 if t.kind is Kind.NUMBER else None))
+    if keep is True and t.kind is Kind.ARRAY and t.ndim:
+        return _array(dtype, t.ndim, axes is not None and _named("kept", t, axes) or None)
+    if axes is None or keep is not False:
+        return Type(dtype=dtype)
+    if t.ndim == len(axes):
+        return Type(Kind.NUMBER, dtype, 0, ())
+    return _array(dtype, t.ndim - len(axes), _named("reduced", t, axes))
+
+
+def _summed(dtype):
+    """Sums and products of small integers are taken in NumPy's long integer."""
+    name = _strong(dtype)
+    if name in (None, REAL):
+        return name
+    kind = np.dtype(name).kind
+    if kind in "bi":
+        return np.result_type(name, np.dtype(int)).name
+    return np.result_type(name, np.dtype("uint")).name if kind == "u" else name
+
+
+def _averaged(dtype):
+    name = _strong(dtype)
+    if name in (None, REAL):
+        return name
+    return "float64" if np.dtype(name).kind in "biu" else name
+
+
+def _modulus(dtype):
+    """The dtype of magnitudes: complex64 has float32 ones."""
+    name = _averaged(dtype)
+    if name in (None, REAL) or not name.startswith("complex"):
+        return name
+    return np.empty(0, name).real.dtype.name
+
+
+@_handles(np.sum, np.prod, np.nansum, np.nanprod)
+def _sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
+    result = _summed(_array_like(type_of(a)).dtype) if dtype is None else _given_dtype(dtype)
+    return _reduced(a, axis, keepdims, result if initial is None else None)
+
+
+@_handles(np.mean, np.nanmean)
+def _mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None) -> Type:
+    result = _averaged(_array_like(type_of(a)).dtype) if dtype is None else _given_dtype(dtype)
+    return _reduced(a, axis, keepdims, result)
+
+
+@_handles(np.var, np.std, np.nanvar, np.nanstd)
+def _var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **others) -> Type:
+    return _reduced(a, axis, keepdims, _modulus(_array_like(type_of(a)).dtype) if dtype is None else None)
+
+
+@_handles(np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin)
+def _max(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Type:
+    return _reduced(a, axis, keepdims, _strong(_array_like(type_of(a)).dtype) if initial is None else None)
+
+
+@_handles(np.all, np.any)
+def _all(a, axis=None, out=None, keepdims=False, *, where=None) -> Type:
+    return _reduced(a, axis, keepdims, "bool")
+
+
+@_handles(np.argmax, np.argmin, np.count_nonzero)
+def _argmax(a, axis=None, out=None, *, keepdims=False) -> Type:
+    t = _reduced(a, axis, keepdims, np.dtype(np.intp).name)
+    # counting without an axis gives a Python int, the others a NumPy one
+    return replace(t, dtype=REAL) if t.kind is Kind.NUMBER else t
+
+
+@_handles(np.linalg.norm)
+def _norm(x, ord=None, axis=None, keepdims=False) -> Type:
+    t = type_of(x)
+    return _reduced(x, axis, keepdims, _modulus(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
+
+
+@_handles(np.cumsum, np.cumprod)
+def _cumsum(a, axis=None, dtype=None, out=None) -> Type:
+    t = type_of(a)
+    result = _summed(t.dtype) if dtype is None else _given_dtype(dtype)
+    if t.kind is not Kind.ARRAY or not t.ndim:
+        return Type(dtype=result)
+    if constant(axis) is None:
+        return _array(result, 1, t.shape if t.ndim == 1 else _named("flat", t))
+    return _array(result, t.ndim, t.shape)
+
+
+@_handles(np.dot)
+def _dot(a, b, out=None) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = _promote([s.dtype, t.dtype])
+    if s.kind not in (Kind.NUMBER, Kind.ARRAY) or t.kind not in (Kind.NUMBER, Kind.ARRAY):
+        return Type(dtype=dtype)
+    if s.ndim is None or t.ndim is None:
+        return Type(dtype=dtype)
+    if s.ndim == 0 or t.ndim == 0:
+        kind, ndim, shape = _broadcast((s, t))
+        return Type(kind, dtype, ndim, shape)
+    ndim = s.ndim + t.ndim - 2
+    if ndim == 0:
+        return Type(Kind.NUMBER, dtype, 0, ())
+    return _array(dtype, ndim, _product("dot", s, t))
+
+
+@_handles(np.matmul, operator.matmul)
+def _matmul(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = _resolve(np.multiply, [s.dtype, t.dtype])
+    if s.kind is not Kind.ARRAY or t.kind is not Kind.ARRAY or not s.ndim or not t.ndim:
+        return Type(dtype=dtype)
+    if s.ndim == t.ndim == 1:
+        return Type(Kind.NUMBER, dtype, 0, ())
+    ndim = max(s.ndim, t.ndim, 2) - (s.ndim == 1) - (t.ndim == 1)
+    return _array(dtype, ndim, _product("matmul", s, t))
+
+
+def _product(name, s: Type, t: Type):
+    return None if s.shape is None or t.shape is None else (name, s.shape, s.ndim, t.shape, t.ndim)
+
+
+@_handles(np.vdot)
+def _vdot(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    return Type(Kind.NUMBER, _promote([s.dtype, t.dtype]), 0, ())
+
+
+@_handles(np.inner)
+def _inner(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = _promote([s.dtype, t.dtype])
+    if s.kind is Kind.ARRAY and t.kind is Kind.ARRAY and s.ndim and t.ndim:
+        ndim = s.ndim + t.ndim - 2
+        return _array(dtype, ndim, _product("inner", s, t)) if ndim else Type(Kind.NUMBER, dtype, 0, ())
+    return Type(dtype=dtype)
+
+
+@_handles(np.outer)
+def _outer(a, b, out=None) -> Type:
+    s, t = _array_like(type_of(a)), _array_like(type_of(b))
+    return _array(_promote([s.dtype, t.dtype]), 2, _product("outer", s, t))
+
+
+@_handles(np.einsum)
+def _einsum(subscripts, *operands, **options) -> Type:
+    types = [type_of(o) for o in operands]
+    dtype = _promote([t.dtype for t in types]) if set(options) <= {"optimize"} else None
+    text = constant(subscripts)
+    if not isinstance(text, str) or "->" not in text or "..." in text:
+        return Type(dtype=dtype)
+    result = text.split("->")[1].strip()
+    if not result:
+        return Type(dtype=dtype)  # a 0-d array or a scalar, as the inputs are
+    return _array(dtype, len(result.replace(" ", "")))
+
+
+# ----------------------------------------------------------------------------------- linear algebra
+
+
+@_handles(np.linalg.inv, np.linalg.cholesky)
+def _square(a, **options) -> Type:
+    t = type_of(a)
+    return replace(t, dtype=_averaged(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
+
+
+@_handles(np.linalg.solve)
+def _solve(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = _averaged(_promote([s.dtype, t.dtype]))
+    if s.kind is Kind.ARRAY and t.kind is Kind.ARRAY and s.ndim == 2 and t.ndim:
+        return _array(dtype, t.ndim, t.shape)
+    return Type(dtype=dtype)
+
+
+@_handles(np.linalg.det)
+def _det(a) -> Type:
+    t = type_of(a)
+    dtype = _averaged(t.dtype)
+    if t.kind is not Kind.ARRAY or t.ndim is None:
+        return Type(dtype=dtype)
+    return Type(Kind.NUMBER, dtype, 0, ()) if t.ndim == 2 else _array(dtype, t.ndim - 2, _named("det", t))
+
+
+# ------------------------------------------------------------------------------------------- shapes
+
+
+@_handles(np.reshape)
+def _reshape(a, shape=None, order="C", *, copy=None) -> Type:
+    t = _array_like(type_of(a))
+    dtype = _strong(t.dtype)
+    if t.kind not in (Kind.ARRAY, Kind.NUMBER):
+        return Type(Kind.ARRAY if t.dtype is not None else Kind.UNKNOWN, dtype)
+    ndim, token, dims = _shape_of(shape)
+    if token is None and dims is not None:
+        token = _named("reshaped", t, dims)
+    return _array(dtype, ndim, token)
+
+
+@_handles(np.ravel)
+def _ravel(a, order="C") -> Type:
+    t = _array_like(type_of(a))
+    if t.kind not in (Kind.ARRAY, Kind.NUMBER):
+        return Type(Kind.ARRAY, _strong(t.dtype), 1, fresh()) if t.dtype is not None else UNKNOWN
+    return _array(_strong(t.dtype), 1, t.shape if t.ndim == 1 else _named("flat", t))
+
+
+@_handles(np.transpose)
+def _transpose(a, axes=None) -> Type:
+    t = type_of(a)
+    if t.kind is not Kind.ARRAY:
+        return Type(dtype=_strong(t.dtype)) if t.kind in (Kind.NUMBER, Kind.UNKNOWN) else UNKNOWN
+    order = constant(axes)
+    if t.ndim == 1:
+        return t
+    if isinstance(order, list):
+        order = tuple(order)
+    return _array(t.dtype, t.ndim, _named("transposed", t, order) if isinstance(order, (tuple, type(None))) else None)
+
+
+@_handles(np.swapaxes)
+def _swapaxes(a, axis1, axis2) -> Type:
+    return _moved("swapped", a, axis1, axis2)
+
+
+@_handles(np.moveaxis)
+def _moveaxis(a, source, destination) -> Type:
+    return _moved("moved", a, source, destination)
+
+
+@_handles(np.flip)
+def _flip(m, axis=None) -> Type:
+    return type_of(m) if type_of(m).kind is Kind.ARRAY else UNKNOWN
+
+
+def _moved(name, a, *places) -> Type:
+    t = type_of(a)
+    if t.kind is not Kind.ARRAY:
+        return UNKNOWN
+    literal = tuple(constant(p) for p in places)
+    return _array(t.dtype, t.ndim, _named(name, t, repr(literal)) if _OPEN not in literal else None)
+
+
+@_handles(np.expand_dims)
+def _expand_dims(a, axis) -> Type:
+    t, where = _array_like(type_of(a)), constant(axis)
+    if t.kind not in (Kind.ARRAY, Kind.NUMBER) or t.ndim is None or where is _OPEN:
+        return Type(Kind.ARRAY, _strong(t.dtype)) if t.kind in (Kind.ARRAY, Kind.NUMBER) else UNKNOWN
+    extra = len(where) if isinstance(where, (tuple, list)) else 1
+    return _array(_strong(t.dtype), t.ndim + extra, _named("expanded", t, repr(where)))
+
+
+@_handles(np.squeeze)
+def _squeeze(a, axis=None) -> Type:
+    t, where = type_of(a), constant(axis)
+    if t.kind is not Kind.ARRAY or t.ndim is None or where is None or where is _OPEN:
+        return Type(Kind.ARRAY, t.dtype) if t.kind is Kind.ARRAY else UNKNOWN
+    gone = len(where) if isinstance(where, (tuple, list)) else 1
+    return _array(t.dtype, t.ndim - gone, _named("squeezed", t, repr(where)))
+
+
+@_handles(np.broadcast_to)
+def _broadcast_to(array, shape, subok=False) -> Type:
+    ndim, token, dims = _shape_of(shape)
+    return _array(_strong(_array_like(type_of(array)).dtype), ndim, token)
+
+
+def _parts(arrays_) -> Type | None:
+    """What the elements of a sequence of arrays have in common."""
+    t = type_of(arrays_)
+    if t.kind not in (Kind.LIST, Kind.TUPLE):
+        return None
+    elements = t.items if t.items is not None else (t.element,)
+    if not elements or None in elements:
+        return None
+    common = _array_like(elements[0])
+    for item in elements[1:]:
+        common = join(common, _array_like(item))
+    if common.kind is Kind.NUMBER or common.kind is Kind.ARRAY:
+        dtypes = [_array_like(item).dtype for item in elements]
+        return replace(common, dtype=_promote(dtypes) if t.items is not None else _strong(common.dtype))
+    return None
+
+
+@_handles(np.concatenate)
+def _concatenate(arrays_, axis=0, **options) -> Type:
+    common = _parts(arrays_)
+    if common is None or options:
+        return UNKNOWN
+    flat = constant(axis) is None
+    return _array(common.dtype, 1 if flat else common.ndim or None)
+
+
+@_handles(np.stack)
+def _stack(arrays_, axis=0, **options) -> Type:
+    common = _parts(arrays_)
+    if common is None or options:
+        return UNKNOWN
+    return _array(common.dtype, None if common.ndim is None else common.ndim + 1)
+
+
+@_handles(np.hstack, np.vstack, np.dstack, np.column_stack)
+def _pasted(tup, **options) -> Type:
+    common = _parts(tup)
+    return UNKNOWN if common is None or options else _array(common.dtype, None)
+
+
+@_handles(np.split, np.array_split)
+def _split(ary, indices_or_sections, axis=0) -> Type:
+    t = type_of(ary)
+    if t.kind is not Kind.ARRAY:
+        return Type(Kind.LIST)
+    return Type(Kind.LIST, element=Type(Kind.ARRAY, t.dtype, t.ndim))
+
+
+# ---------------------------------------------------------------------- elementwise, but no ufuncs
+
+
+@_handles(np.where)
+def _where(condition, x=None, y=None) -> Type:
+    if x is None or y is None:
+        return UNKNOWN
+    types = [_array_like(type_of(a)) for a in (condition, x, y)]
+    # any function of two arguments that promotes as they do: Python's numbers stay weak
+    dtype = _strong(_resolve(np.add, ["uint8" if t.dtype == "bool" else t.dtype for t in types[1:]]))
+    if any(t.dtype == "bool" for t in types[1:]):
+        dtype = types[1].dtype if types[1].dtype == types[2].dtype else (dtype and REAL)
+        if any(t.dtype is None or t.dtype.startswith("complex") for t in types[1:]):
+            dtype = None
+    kind, ndim, shape = _broadcast(types)
+    if kind is Kind.NUMBER:
+        return Type(Kind.ARRAY, dtype, 0, ())
+    return Type(Kind.ARRAY, dtype, ndim, shape) if kind is Kind.ARRAY else Type(dtype=dtype)
+
+
+@_handles(np.clip)
+def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None) -> Type:  # noqa: A002 - NumPy's names
+    bounds = [b for b in (a_min, a_max, min, max) if b is not None and constant(b) is not None]
+    types = [_array_like(type_of(b)) for b in (a, *bounds)]
+    dtype = types[0].dtype
+    for t in types[1:]:
+        dtype = _resolve(np.maximum, [dtype, t.dtype])
+    kind, ndim, shape = _broadcast(types)
+    return Type(kind, _strong(dtype), ndim, shape)
+
+
+@_handles(np.real, np.imag)
+def _real(val) -> Type:
+    t = type_of(val)
+    if t.kind is Kind.ARRAY:
+        return replace(t, dtype=_part(t.dtype))
+    if t.kind is Kind.NUMBER:
+        return replace(t, dtype=REAL)
+    return UNKNOWN
+
+
+def _part(dtype):
+    if dtype in (None, REAL) or not dtype.startswith("complex"):
+        return dtype
+    return _modulus(dtype)
+
+
+@_handles(np.round, np.around, np.nan_to_num)
+def _round(a, *options, **keywords) -> Type:
+    t = type_of(a)
+    dtype = None if t.dtype == "bool" else _strong(t.dtype)
+    if t.kind is Kind.ARRAY and t.ndim:
+        return replace(t, dtype=dtype)
+    return Type(dtype=dtype) if t.kind in (Kind.ARRAY, Kind.NUMBER) else UNKNOWN
+
+
+# ---------------------------------------------------------------------------------------- creation
+
+
+@_handles(np.zeros, np.ones, np.empty)
+def _zeros(shape, dtype=None, order="C", **options) -> Type:
+    ndim, token, _ = _shape_of(shape)
+    return _array("float64" if dtype is None else _given_dtype(dtype), ndim, token)
+
+
+@_handles(np.full)
+def _full(shape, fill_value, dtype=None, order="C", **options) -> Type:
+    ndim, token, _ = _shape_of(shape)
+    filled = _strong(_array_like(type_of(fill_value)).dtype)
+    return _array(filled if dtype is None else _given_dtype(dtype), ndim, token)
+
+
+@_handles(np.zeros_like, np.ones_like, np.empty_like)
+def _zeros_like(a, dtype=None, *options, **keywords) -> Type:
+    t = _array_like(type_of(a))
+    if options or keywords or t.kind not in (Kind.ARRAY, Kind.NUMBER):
+        return UNKNOWN
+    return _array(_strong(t.dtype) if dtype is None else _given_dtype(dtype), t.ndim, t.shape)
+
+
+@_handles(np.full_like)
+def _full_like(a, fill_value, dtype=None, *options, **keywords) -> Type:
+    return _zeros_like(a, dtype, *options, **keywords)
+
+
+@_handles(np.array, np.asarray, np.copy)
+def _asarray(a, dtype=None, *options, **keywords) -> Type:
+    t = _array_like(type_of(a))
+    if options or not set(keywords) <= {"copy", "order"}:
+        return UNKNOWN
+    result = _strong(t.dtype) if dtype is None else _given_dtype(dtype)
+    if t.kind not in (Kind.ARRAY, Kind.NUMBER):
+        return Type(dtype=result)
+    return _array(result, t.ndim, t.shape)
+
+
+@_handles(np.ascontiguousarray)
+def _ascontiguousarray(a, dtype=None) -> Type:
+    t = _asarray(a, dtype)
+    return t if t.kind is Kind.ARRAY and t.ndim else Type(dtype=t.dtype)  # makes 0-d arrays 1-d
+
+
+@_handles(np.eye, np.identity)
+def _eye(n, *options, **keywords) -> Type:
+    return _array(None if options or keywords else "float64", 2)
+
+
+@_handles(np.linspace)
+def _linspace(start, stop, num=50, *options, **keywords) -> Type:
+    real = all(type_of(end).kind is Kind.NUMBER and type_of(end).is_real for end in (start, stop))
+    return UNKNOWN if options or keywords or not real else _array(REAL, 1)
+
+
+@_handles(np.arange)
+def _arange(*args, **keywords) -> Type:
+    types = [type_of(a) for a in args]
+    plain = all(t.kind is Kind.NUMBER and t.is_real for t in types) and not keywords
+    dtype = (_promote([t.dtype for t in types]) if plain else None) or None
+    return _array(dtype, 1)
+
+
+# --------------------------------------------------------------------------------- Python's own
+
+
+@_handles(len, np.ndim, np.size, hash, id, int, ord)
+def _integer(*args, **kwargs) -> Type:
+    return INT
+
+
+@_handles(float)
+def _float(*args) -> Type:
+    return FLOAT
+
+
+@_handles(complex)
+def _complex(*args, **kwargs) -> Type:
+    return Type(Kind.NUMBER, "complex", 0, ())
+
+
+@_handles(bool, isinstance, issubclass, callable, hasattr, all, any, np.isscalar, np.iscomplexobj, np.isrealobj)
+@_handles(operator.is_, operator.is_not, operator.not_, np.allclose, np.array_equal)
+def _bool(*args, **kwargs) -> Type:
+    return BOOL
+
+
+@_handles(operator.contains)
+def _contains(container, item) -> Type:
+    return BOOL
+
+
+@_handles(str, repr, format, type, ascii, print)
+def _other(*args, **kwargs) -> Type:
+    return OTHER
+
+
+@_handles(max, min)
+def _extreme(*args, **kwargs) -> Type:
+    types = [type_of(a) for a in args]
+    if kwargs or len(types) < 2 or not all(t.kind is Kind.NUMBER for t in types):
+        return UNKNOWN
+    known = types[0]
+    for t in types[1:]:
+        known = join(known, t)
+    return known
+
+
+@_handles(np.shape)
+def _shape(a) -> Type:
+    t = type_of(a)
+    if t.kind in (Kind.ARRAY, Kind.NUMBER) and t.ndim is not None:
+        return Type(Kind.TUPLE, items=(INT,) * t.ndim)
+    return Type(Kind.TUPLE, element=INT)
+
+
+@_handles(getattr)
+def _getattr(value, name, *default) -> Type:
+    t, attribute = type_of(value), constant(name)
+    if default:
+        return UNKNOWN
+    if t.kind is Kind.RECORD:
+        return t.items[t.keys.index(attribute)] if t.keys is not None and attribute in t.keys else UNKNOWN
+    if t.kind in (Kind.ARRAY, Kind.NUMBER):
+        if attribute == "shape":
+            return _shape(value)
+        if attribute in ("ndim", "size", "itemsize", "nbytes"):
+            return INT
+        if attribute in ("real", "imag"):
+            return _real(value)
+        if attribute == "T":
+            return _transpose(value)
+        if attribute == "dtype":
+            return OTHER
+    return UNKNOWN
+
+
+# ----------------------------------------------------------------------------------------- indexing
+
+
+@_handles(operator.getitem)
+def _getitem(container, index) -> Type:
+    t = type_of(container)
+    if t.kind in (Kind.LIST, Kind.TUPLE) or (t.kind is Kind.RECORD and t.cls is not None and issubclass(t.cls, tuple)):
+        return _element(t, index)
+    if t.kind is Kind.DICT:
+        key = constant(index)
+        if t.keys is None:
+            return UNKNOWN
+        try:
+            return t.items[t.keys.index(key)] if key in t.keys else _join_elements(t) or UNKNOWN
+        except ValueError:
+            return UNKNOWN
+    if t.kind is Kind.ARRAY:
+        return _indexed(t, index)
+    return Type(dtype=t.dtype) if t.kind is Kind.UNKNOWN else UNKNOWN
+
+
+def _element(t: Type, index) -> Type:
+    place = constant(index)
+    kind = Kind.TUPLE if t.kind is Kind.RECORD else t.kind
+    if isinstance(place, slice):
+        return Type(kind, element=t.element) if t.items is None else Type(kind, items=t.items[place])
+    if isinstance(place, int) and t.items is not None:
+        return t.items[place] if -len(t.items) <= place < len(t.items) else UNKNOWN
+    if isinstance(index, ir.Code) and isinstance(index.node, gast.Slice):
+        bounds = [b if b is None else _literal(b, _OPEN) for b in (index.node.lower, index.node.upper, index.node.step)]
+        if t.items is not None and _OPEN not in bounds:
+            return Type(kind, items=t.items[slice(*bounds)])
+        return Type(kind, element=_join_elements(t))
+    if place is _OPEN and type_of(index).kind is not Kind.NUMBER:
+        return UNKNOWN  # may be a slice
+    return _join_elements(t) or UNKNOWN
+
+
+# What one entry of an index is: the axes it consumes, the axes it gives, and its group.
+_INTEGER, _SLICE, _NEW, _ELLIPSIS = "integer", "slice", "new", "ellipsis"
+
+
+def _indexed(t: Type, index) -> Type:
+    entries = _entries(index)
+    if entries is None or None in entries or t.ndim is None:
+        return Type(dtype=t.dtype)
+    consumed = gained = 0
+    advanced: list[int] = []
+    for entry in entries:
+        if entry == _INTEGER:
+            consumed += 1
+        elif entry == _SLICE:
+            consumed, gained = consumed + 1, gained + 1
+        elif entry == _NEW:
+            gained += 1
+        elif entry != _ELLIPSIS:
+            name, ndim = entry
+            consumed += ndim if name == "mask" else 1
+            advanced.append(1 if name == "mask" else ndim)
+    if consumed > t.ndim:
+        return UNKNOWN
+    ndim = gained + t.ndim - consumed + max(advanced, default=0)
+    if ndim == 0 and not advanced and _ELLIPSIS not in entries:
+        return Type(Kind.NUMBER, t.dtype, 0, ())
+    if ndim == 0:
+        return Type(dtype=t.dtype)
+    literal = constant(index)
+    if literal is _OPEN and isinstance(index, ir.Code) and not index.reads:
+        literal = _only_literals(index.node)
+    return _array(t.dtype, ndim, _named("indexed", t, repr(literal)) if literal is not _OPEN else None)
+
+
+def _only_literals(node):
+    """A description of an index without names in it, which decides the shape together with the array's."""
+    return _OPEN if any(isinstance(n, (gast.Name, gast.Call)) for n in gast.walk(node)) else gast.dump(node)
+
+
+def _entries(index) -> list | None:
+    """What each entry of an index is; None for an entry that is not known."""
+    value = constant(index)
+    if value is not _OPEN:
+        values = value if isinstance(value, tuple) else (value,)
+        return [_literal_entry(v) for v in values]
+    if isinstance(index, ir.Code):
+        node = index.node
+        nodes = node.elts if isinstance(node, gast.Tuple) else [node]
+        if len(nodes) == 1 and nodes[0] is node:
+            by_type = _typed_entry(index.type)
+            if by_type is not None:
+                return [by_type]
+            if index.type.kind is Kind.TUPLE and index.type.items is not None:
+                return [_typed_entry(item) for item in index.type.items]
+            if isinstance(node, gast.Name) and node.id in index.reads:
+                return _entries(index.reads[node.id])
+        return [_node_entry(n, index.reads) for n in nodes]
+    t = type_of(index)
+    if t.kind is Kind.TUPLE:
+        return [_typed_entry(item) for item in t.items] if t.items is not None else None
+    return [_typed_entry(t)]
+
+
+def _literal_entry(value):
+    if value is None:
+        return _NEW
+    if value is Ellipsis:
+        return _ELLIPSIS
+    if isinstance(value, slice):
+        return _SLICE
+    return _typed_entry(of(value))
+
+
+def _typed_entry(t: Type):
+    t = _array_like(t)
+    if t.dtype in (None, REAL):
+        return None
+    if t.dtype != "bool" and np.dtype(_weak_name(t.dtype)).kind not in "iu":
+        return None
+    if t.kind is Kind.NUMBER:
+        return None if t.dtype == "bool" else _INTEGER
+    if t.kind is Kind.ARRAY and t.ndim:
+        return ("mask" if t.dtype == "bool" else "array", t.ndim)
+    return None
+
+
+def _node_entry(node, reads):
+    if isinstance(node, gast.Slice):
+        return _SLICE
+    if isinstance(node, gast.Constant):
+        return _literal_entry(node.value)
+    if isinstance(node, gast.Attribute) and node.attr == "newaxis":
+        return _NEW
+    if isinstance(node, gast.Name):
+        return _typed_entry(reads[node.id].type) if node.id in reads else None
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        return _node_entry(node.operand, reads)
+    if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv, gast.Mod)):
+        sides = {_node_entry(node.left, reads), _node_entry(node.right, reads)}
+        return _INTEGER if sides == {_INTEGER} else None
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "len":
+        return _INTEGER
+    return None
+
+
+# --------------------------------------------------------------------------------- several results
+
+
+def _stacked(t: Type, ndim: int, dtype) -> Type:
+    """One array of `ndim` axes per matrix of a stack of type `t`."""
+    if t.ndim is None:
+        return Type(dtype=dtype)
+    ndim += t.ndim - 2
+    return _array(dtype, ndim) if ndim else Type(Kind.NUMBER, dtype, 0, ())
+
+
+def _several(*types) -> Type:
+    return Type(Kind.TUPLE, items=types)
+
+
+@_handles(np.linalg.slogdet)
+def _slogdet(a) -> Type:
+    t = type_of(a)
+    return _several(_stacked(t, 0, _averaged(t.dtype)), _stacked(t, 0, _modulus(t.dtype)))
+
+
+@_handles(np.linalg.eigh)
+def _eigh(a, UPLO="L") -> Type:  # noqa: N803
+    t = type_of(a)
+    return _several(_stacked(t, 1, _modulus(t.dtype)), _stacked(t, 2, _averaged(t.dtype)))
+
+
+@_handles(np.linalg.qr)
+def _qr(a, mode="reduced") -> Type:
+    t = type_of(a)
+    if constant(mode) not in ("reduced", "complete"):
+        return UNKNOWN
+    return _several(_stacked(t, 2, _averaged(t.dtype)), _stacked(t, 2, _averaged(t.dtype)))
+
+
+@_handles(np.linalg.svd)
+def _svd(a, full_matrices=True, compute_uv=True, hermitian=False) -> Type:
+    t = type_of(a)
+    values = _stacked(t, 1, _modulus(t.dtype))
+    if constant(compute_uv) is False:
+        return values
+    vectors = _stacked(t, 2, _averaged(t.dtype))
+    return _several(vectors, values, vectors) if constant(compute_uv) is True else UNKNOWN
+
+
+@_handles(np.modf)
+def _modf(x) -> Type:
+    kind, ndim, shape = _broadcast([_array_like(type_of(x))])
+    part = Type(kind, _averaged(type_of(x).dtype), ndim, shape)
+    return _several(part, part)
+
+
+@_handles(np.divmod, builtins.divmod)
+def _divmod(x, y) -> Type:
+    return _several(infer(operator.floordiv, (x, y)), infer(operator.mod, (x, y)))
+
+
+# --------------------------------------------------------------- the helpers of runtime/arrays.py
+
+
+def _like_second(d, x, *others) -> Type:
+    """A cotangent in the form of its argument: of its shape, its dtype where that is known."""
+    t = type_of(x)
+    if t.kind is Kind.ARRAY:
+        return replace(t, shape=fresh() if t.shape is None else t.shape)
+    return t
+
+
+def _unbroadcast(g, x) -> Type:
+    s, t = type_of(g), type_of(x)
+    dtype = s.dtype if s.is_real or not t.is_real else None
+    if dtype is None and t.is_real:
+        dtype = REAL
+    if t.kind is Kind.NUMBER and s.kind is Kind.NUMBER:
+        return Type(Kind.NUMBER, dtype, 0, ())
+    if t.kind is Kind.NUMBER:
+        return Type(dtype=_strong(dtype))
+    return Type(t.kind, dtype, t.ndim, t.shape) if t.kind is Kind.ARRAY else Type(dtype=dtype)
+
+
+def _guarded(g, d) -> Type:
+    """`over` and `times`: as the operator, but arrays of dimension 0 may stand for numbers."""
+    types = [type_of(g), type_of(d)]
+    kind, ndim, shape = _broadcast(types)
+    dtype = _resolve(np.divide, [t.dtype for t in types])
+    if kind is Kind.NUMBER and not all(t.dtype == "float" for t in types):
+        return Type(dtype=REAL if dtype and all(t.is_real for t in types) else None)
+    return Type(kind, dtype, ndim, shape)
+
+
+_HELPERS = {"unbroadcast": _unbroadcast, "over": _guarded, "times": _guarded, "as_gradient": _like_second}
+for _name, _handler in _HELPERS.items():
+    if hasattr(arrays, _name):
+        _HANDLERS[getattr(arrays, _name)] = _handler

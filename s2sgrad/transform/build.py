@@ -1,0 +1,146 @@
+"""Builds blocks of generated code: every operation is typed, simplified and placed as it is added."""
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from s2sgrad.errors import Location
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.ir import Kind, Type, Value
+from s2sgrad.transform.optimize.dims import Dims
+from s2sgrad.transform.optimize.fold import simplify
+
+
+class Builder:
+    """Appends operations to `statements`.
+
+    `definitions` says which operation defines a value (of the whole function so far), `dims` which
+    lengths are equal; they are shared with the builders of the blocks inside.
+
+    Examples
+    --------
+    >>> import operator
+    >>> build = Builder()
+    >>> x = Value("x", ir.FLOAT)
+    >>> build.op(operator.mul, ir.Constant(1.0), x) is x
+    True
+    """
+
+    def __init__(self, outer: "Builder | None" = None):
+        self.statements: list = []
+        self.definitions: dict = {} if outer is None else outer.definitions
+        self.dims = Dims() if outer is None else outer.dims
+        self.location: Location | None = None if outer is None else outer.location
+
+    def inner(self) -> "Builder":
+        """The builder of a block in this one."""
+        return Builder(self)
+
+    def note(self, statement) -> None:
+        """Learn what a statement of the program defines."""
+        if isinstance(statement, ir.Op | ir.Make):
+            self.definitions[statement.target] = statement
+        if isinstance(statement, ir.Op):
+            self.dims.note(statement)
+        for block in walk.blocks(statement):
+            for inner in block.statements:
+                self.note(inner)
+
+    def add(self, statement):
+        """Append a statement as it is."""
+        self.statements.append(statement)
+        self.note(statement)
+        return statement
+
+    def op(self, function: Callable, *args, name: str = "t", spelling=None, **kwargs):
+        """The operand that ``function(*args, **kwargs)`` is: a new value, or a simpler way to say it."""
+        known = simplify(self, function, args, kwargs)
+        if known is not None:
+            return known
+        return self.plain(Value(name), function, args, kwargs, spelling)
+
+    def plain(self, target: Value, function, args, kwargs, spelling=None) -> Value:
+        """``target = function(*args, **kwargs)``, not simplified."""
+        if target.type is ir.UNKNOWN:
+            target.type = result_type(self.definitions, function, args, kwargs)
+        self.add(ir.Op(target, function, tuple(args), dict(kwargs), spelling, self.location))
+        return target
+
+    def make(self, type: Type, items, name: str = "t") -> Value:  # noqa: A002
+        """A container of operands."""
+        target = Value(name, type)
+        self.add(ir.Make(target, tuple(items), self.location))
+        return target
+
+    def sequence(self, items, kind: Kind = Kind.TUPLE, name: str = "t") -> Value:
+        """A tuple or list of operands."""
+        return self.make(types.sequence(kind, [types.type_of(item) for item in items]), items, name)
+
+    def rollback(self, mark: int) -> None:
+        """Take back the statements from `mark` on."""
+        for statement in self.statements[mark:]:
+            if isinstance(statement, ir.Op | ir.Make):
+                self.definitions.pop(statement.target, None)
+        del self.statements[mark:]
+
+
+_PART = {"complex128": "float64", "complex64": "float32", "complex": "float"}
+
+
+def real_part(dtype: str | None) -> str | None:
+    """The dtype of the real part of values of `dtype`."""
+    return _PART.get(dtype, dtype)
+
+
+def like(x: Type, g: Type) -> Type:
+    """The type of a cotangent of `x` that was computed from `g`."""
+    dtype = real_part(g.dtype) if x.is_real else g.dtype
+    if x.kind in (Kind.NUMBER, Kind.ARRAY):
+        return Type(x.kind, dtype, x.ndim, x.shape)
+    return Type(Kind.UNKNOWN, dtype)
+
+
+def _zero_dtype(dtype: str | None) -> str | None:
+    if dtype is None or dtype == types.REAL:
+        return None
+    if dtype in ("int", "float", "bool", "complex"):
+        return "float"
+    return dtype if dtype.startswith(("float", "complex", "bfloat")) else "float64"
+
+
+def result_type(definitions: dict, function, args, kwargs) -> Type:
+    """The type of a call in generated code."""
+    of = types.type_of
+    if function is arrays.over:
+        return types.infer(operator.truediv, args)
+    if function is arrays.times:
+        return types.infer(operator.mul, args)
+    if function in (arrays.unbroadcast, arrays.embed):
+        return like(of(args[1]), of(args[0]))
+    if function is arrays.zeros_of:
+        x = of(args[0])
+        return Type(x.kind, _zero_dtype(x.dtype), x.ndim, x.shape) if x.kind in (Kind.NUMBER, Kind.ARRAY) else x
+    if function in (arrays.as_gradient, arrays.from_rows, arrays.from_items):
+        return of(args[1])
+    if function is arrays.tree_add:
+        return of(args[0])
+    if function is np.broadcast_to or function is np.reshape:
+        template = shape_of(definitions, args[1]) if len(args) == 2 and not kwargs else None
+        if template is not None:
+            dtype = of(args[0]).dtype
+            dtype = {"float": "float64", "int": "int64", "complex": "complex128"}.get(dtype, dtype)
+            if template.kind in (Kind.NUMBER, Kind.ARRAY):
+                return Type(Kind.ARRAY, dtype, template.ndim, template.shape)
+            return Type(Kind.ARRAY, dtype)
+    return types.infer(function, tuple(args), dict(kwargs))
+
+
+def shape_of(definitions: dict, operand) -> Type | None:
+    """The type of `x` where `operand` is ``np.shape(x)``."""
+    define = definitions.get(operand) if isinstance(operand, Value) else None
+    if isinstance(define, ir.Op) and define.function is np.shape:
+        return types.type_of(define.args[0])
+    return None

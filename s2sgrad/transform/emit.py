@@ -1,0 +1,762 @@
+"""IR to Python source: the last pass, and what the user sees.
+
+``trees`` decides which temporaries are written inside their users, ``naming`` gives the values Python
+names, this module turns statements into syntax trees, and ``printer`` writes those down. `load` makes
+the source run, `export` makes it stand alone.
+
+>>> import operator
+>>> import numpy as np
+>>> x, t, y = ir.Value("x"), ir.Value("t"), ir.Value("y")
+>>> square = ir.Op(t, operator.mul, (x, x))
+>>> sine = ir.Op(y, np.sin, (t,))
+>>> product = ir.Op(u := ir.Value("t"), operator.mul, (y, ir.Constant(2.0)))
+>>> body = ir.Block([square, sine, product], (u,))
+>>> f = ir.Function("f", [ir.Parameter(x)], body, ir.Namespace({"np": np}))
+>>> print(emit([f]).source)
+def f(x):
+    y = np.sin(x * x)
+    return y * 2.0
+<BLANKLINE>
+"""
+
+import builtins
+import keyword
+import math
+import operator
+from dataclasses import dataclass, field
+
+import gast
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, spelling, walk
+from s2sgrad.transform.guarded import Guarded
+from s2sgrad.transform.naming import candidates, name_values
+from s2sgrad.transform.printer import Docstring, Heading, Printer, Renamed, bound_names
+from s2sgrad.transform.trees import Append, gather, is_finish, operands
+
+CONTAINERS = (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
+TEXT = 48  # a comment quotes at most so much of the user's line
+
+
+@dataclass(slots=True)
+class Unit:
+    """One emitted function.
+
+    Attributes
+    ----------
+    name : str
+        In the source.
+    function : ir.Function
+    line : int
+        Where its ``def`` stands in the source, from 1.
+    bound : dict
+        Name -> object that the code needs beside what the user's namespace has: helpers, modules.
+    siblings : set of str
+        Names of the emitted functions that it calls.
+    outside : set of str
+        Names that are looked up in the user's closure, globals and builtins.
+    """
+
+    name: str
+    function: ir.Function
+    line: int = 1
+    bound: dict = field(default_factory=dict)
+    siblings: set = field(default_factory=set)
+    outside: set = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Emitted:
+    """Source text, and what each function in it needs in order to run. The first unit is the one to call."""
+
+    source: str
+    units: list
+
+
+def emit(functions: list[ir.Function]) -> Emitted:
+    """The source of `functions`: first the one to call, then those that it calls."""
+    functions = _with_callees(functions)
+    names: dict = {}
+    for function in functions:
+        names[id(function)] = next(n for n in candidates(function.name) if n not in names.values())
+    chunks, units, line = [], [], 1
+    for function in functions:
+        unit = Unit(names[id(function)], function, line)
+        text = _Emitter(unit, names).text()
+        chunks.append(text)
+        units.append(unit)
+        line += text.count("\n") + 3
+    return Emitted("\n\n\n".join(chunks) + "\n", units)
+
+
+def _with_callees(functions) -> list:
+    """`functions` and all that they call, each once."""
+    found: dict = {}
+    waiting = list(reversed(functions))
+    while waiting:
+        function = waiting.pop()
+        if id(function) not in found:
+            found[id(function)] = function
+            waiting += reversed([c.callee.function for c in walk.statements(function.body) if isinstance(c, ir.Call)])
+    return list(found.values())
+
+
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+def name(identifier: str, store: bool = False) -> gast.Name:
+    return gast.Name(identifier, gast.Store() if store else gast.Load(), None, None)
+
+
+def call(function, arguments=(), keywords=()) -> gast.Call:
+    return gast.Call(function, list(arguments), [gast.keyword(k, v) for k, v in keywords])
+
+
+def attribute(value, identifier: str) -> gast.Attribute:
+    return gast.Attribute(value, identifier, gast.Load())
+
+
+def tuple_of(nodes) -> gast.Tuple:
+    return gast.Tuple(list(nodes), gast.Load())
+
+
+def assignment(target, value) -> gast.Assign:
+    return gast.Assign([target], value, None)
+
+
+_OPPOSITE = {
+    gast.Eq: gast.NotEq,
+    gast.NotEq: gast.Eq,
+    gast.Is: gast.IsNot,
+    gast.IsNot: gast.Is,
+    gast.In: gast.NotIn,
+    gast.NotIn: gast.In,
+}
+
+
+def _negated(node):
+    """``not node``, as one says it."""
+    if isinstance(node, Renamed):
+        return Renamed(_negated(node.node), node.names)
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
+        return node.operand
+    if isinstance(node, gast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPPOSITE:
+        return gast.Compare(node.left, [_OPPOSITE[type(node.ops[0])]()], node.comparators)
+    return gast.UnaryOp(gast.Not(), node)
+
+
+def _joined(lines: list) -> list:
+    """``dx = 2 * x; return dx``, and nothing else, in one line."""
+    match lines:
+        case [gast.Assign(targets=[gast.Name(id=last)], value=value), gast.Return(value=gast.Name(id=result))]:
+            if last == result:
+                node = gast.Return(value)
+                node.comment = getattr(lines[0], "comment", None)
+                return [node]
+    return lines
+
+
+class _Emitter:
+    """One function."""
+
+    def __init__(self, unit: Unit, siblings: dict):
+        self.unit = unit
+        self.function = unit.function
+        self.namespace = unit.function.namespace
+        self.siblings = siblings
+        self.trees = gather(self.function)
+        self.fixed = {p.value.name for p in self.function.parameters}
+        self.bound: dict = {}  # id of object -> name
+        self.codes: list = []
+        self.commenting = False
+        self.quoted = None  # the line that the last comment spoke of
+        self.survey(self.function.body)
+        for parameter in self.function.parameters:
+            if parameter.default is not None:
+                self.outside(parameter.default)
+        for statement in walk.statements(self.function.body):
+            self.announce(statement)
+        taken = self.unit.outside | set(self.bound.values()) | self.unit.siblings
+        self.guarded = Guarded(self.function)
+        self.names = name_values(self.function, self.trees, taken, self.guarded, self.codes)
+
+    # ---- the names that mean something already
+
+    def survey(self, block: ir.Block) -> None:
+        """Note the user's expressions and statements, and the names in them that are not local."""
+        for statement in block.statements:
+            if isinstance(statement, ir.Verbatim):
+                self.outside(statement)
+            for operand in operands(statement):
+                if isinstance(operand, ir.Code):
+                    self.outside(operand)
+            for inner in walk.blocks(statement):
+                self.survey(inner)
+        for operand in block.results:
+            if isinstance(operand, ir.Code):
+                self.outside(operand)
+
+    def outside(self, code) -> None:
+        self.codes.append(code)
+        local = code.reads.keys() | (code.writes.keys() if isinstance(code, ir.Verbatim) else set())
+        self.unit.outside |= free_names(code.node) - local
+
+    def announce(self, statement) -> None:
+        """Choose the names of what the statement will mention, before the values are named."""
+        match statement:
+            case ir.Op(function=function, spelling=None):
+                if function not in _SYMBOLS:
+                    self.reference(function)
+            case ir.Call():
+                self.unit.siblings.add(self.siblings[id(statement.callee.function)])
+            case ir.Make(target=target) if target.type.kind is ir.Kind.RECORD:
+                self.reference(target.type.cls)
+            case ir.Accumulate():
+                helper = self.accumulator(statement)
+                if helper is not None:
+                    self.reference(helper)
+        for operand in operands(statement):
+            if isinstance(operand, ir.Constant) and _needs_numpy(operand.value):
+                self.module(np, "np")
+
+    def reference(self, function):
+        """The expression for a callable: ``np.sin``, ``abs``, ``unbroadcast``."""
+        if spelling.is_builtin(function) and self.free(function.__name__, function):
+            self.unit.outside.add(function.__name__)
+            return name(function.__name__)
+        found = spelling.home(function)
+        if found is None:
+            return name(self.bind(function, getattr(function, "__name__", "function")))
+        module, own = found
+        root = np if module.__name__.startswith("numpy") else module
+        node = name(self.module(root, "np" if root is np else module.__name__.rpartition(".")[2]))
+        for part in module.__name__.split(".")[1:] if root is np else ():
+            node = attribute(node, part)
+        return attribute(node, own)
+
+    def free(self, identifier: str, thing) -> bool:
+        """Does `identifier`, in the user's namespace, mean `thing`?"""
+        if identifier in self.fixed or identifier in self.namespace.cells:
+            return False
+        return self.namespace.globals.get(identifier, getattr(builtins, identifier, None)) is thing
+
+    def module(self, module, usual: str) -> str:
+        """What a module is called here: the user's own name for it, if there is one."""
+        if id(module) in self.bound:
+            return self.bound[id(module)]
+        for identifier in (usual, *(k for k, v in self.namespace.globals.items() if v is module)):
+            if self.namespace.globals.get(identifier) is module and self.free(identifier, module):
+                self.unit.outside.add(identifier)
+                self.bound[id(module)] = identifier
+                return identifier
+        return self.bind(module, usual)
+
+    def bind(self, thing, wish: str) -> str:
+        """Give an object that the user's namespace lacks a name in the generated code."""
+        if id(thing) not in self.bound:
+            if self.free(wish, thing):
+                self.unit.outside.add(wish)
+                self.bound[id(thing)] = wish
+                return wish
+            if not wish.isidentifier() or keyword.iskeyword(wish):
+                wish = "rule"
+            taken = self.unit.outside | self.fixed | set(self.bound.values()) | set(self.siblings.values())
+            chosen = next(n for n in candidates(wish) if n not in taken and n not in self.namespace.cells)
+            self.bound[id(thing)] = chosen
+            self.unit.bound[chosen] = thing
+        return self.bound[id(thing)]
+
+    # ---- the function
+
+    def text(self) -> str:
+        function = self.function
+        body = [Docstring(function.doc)] if function.doc else []
+        body += self.body()
+        node = gast.FunctionDef(self.unit.name, self.signature(), body, [], None, None, [])
+        printer = Printer()
+        printer.dispatch(node)
+        return printer.text()
+
+    def signature(self):
+        positional, keyword_only, vararg, kwarg = [], [], None, None
+        for parameter in self.function.parameters:
+            node = gast.Name(parameter.value.name, gast.Param(), None, None)
+            if parameter.spelling == "*":
+                vararg = node
+            elif parameter.spelling == "**":
+                kwarg = node
+            elif parameter.keyword_only:
+                keyword_only.append((node, parameter.default))
+            else:
+                positional.append((node, parameter.default))
+        return gast.arguments(
+            [n for n, _ in positional],
+            [],
+            vararg,
+            [n for n, _ in keyword_only],
+            [d and d.node for _, d in keyword_only],
+            kwarg,
+            [d.node for _, d in positional if d is not None],
+        )
+
+    def body(self) -> list:
+        block, at = self.function.body, self.function.backward_at
+        result = block.results[0] if block.results else ir.Constant(None)
+        if at is None:
+            return self.lines(block) + self.result(result)
+        position = {id(s): i for i, s in enumerate(block.statements)}
+        lines = self.trees.lines[id(block)]
+        split = next((i for i, s in enumerate(lines) if position[id(s)] >= at), len(lines))
+        forward = self.emit_all(lines[:split])
+        self.commenting = True
+        backward = self.emit_all(lines[split:]) + self.result(result)
+        backward = _joined(backward)
+        if forward:
+            return [Heading("forward"), *forward, Heading("backward"), *backward]
+        return backward
+
+    def result(self, operand) -> list:
+        if operand == ir.Constant(None):
+            return []
+        node = gast.Return(self.expression(operand))
+        if operand in self.trees.inlined:
+            self.explain(node, self.trees.inlined[operand])
+        return [node]
+
+    def lines(self, block: ir.Block) -> list:
+        return self.emit_all(self.trees.lines[id(block)])
+
+    def emit_all(self, statements) -> list:
+        found = []
+        for statement in statements:
+            nodes = self.statement(statement)
+            if nodes and not isinstance(statement, (ir.If, ir.For, Append)):
+                self.explain(nodes[0], statement)
+            found += nodes
+        return found
+
+    # ---- comments
+
+    def explain(self, node, statement) -> None:
+        """Tie a line of the backward pass to the user's line that it comes from."""
+        location = self.origin(statement) if self.commenting else None
+        if location is None:
+            return
+        key = (location.file, location.line)
+        if key != self.quoted:
+            self.quoted = key
+            node.comment = self.quote(location)
+
+    def origin(self, statement):
+        if not is_finish(statement, self.function) and not isinstance(statement, ir.Make):
+            return statement.location
+        for operand in operands(statement):
+            if isinstance(operand, ir.Value) and operand in self.trees.inlined:
+                found = self.origin(self.trees.inlined[operand])
+                if found is not None:
+                    return found
+        return None
+
+    def quote(self, location) -> str:
+        text = " ".join(location.text.split())
+        text = text.rpartition("return ")[2] if text.startswith(("return ", "def ")) else text
+        if len(text) > TEXT:
+            text = text[: TEXT - 3].rstrip() + "..."
+        home = self.function.location
+        elsewhere = home is not None and location.function and location.function != home.function
+        where = f"{location.function}, line {location.line}" if elsewhere else f"line {location.line}"
+        return f"{where}: {text}" if text else where
+
+    # ---- statements
+
+    def statement(self, statement) -> list:
+        match statement:
+            case ir.Op() | ir.Make() | ir.Call() | ir.Bind():
+                return [self.compute(statement)]
+            case ir.Verbatim():
+                return [*self.copies_before(statement), Renamed(statement.node, self.renaming(statement))]
+            case ir.Unpack():
+                return [assignment(self.pattern(statement.targets), self.expression(statement.source))]
+            case ir.Accumulate():
+                return [self.accumulate(statement)]
+            case ir.If():
+                return self.branch(statement)
+            case ir.For():
+                return self.loop(statement)
+            case Append():
+                append = attribute(name(self.names[statement.collected]), "append")
+                return [gast.Expr(call(append, [self.expression(statement.operand)]))]
+        raise TypeError(f"not a statement: {statement!r}")
+
+    def compute(self, statement):
+        value = self.tree(statement)
+        if not self.trees.uses[statement.target]:
+            return gast.Expr(value)
+        target = name(self.names[statement.target], store=True)
+        if self.is_increment(statement) and isinstance(value, gast.BinOp):
+            return gast.AugAssign(target, value.op, value.right)
+        return assignment(target, value)
+
+    def is_increment(self, statement) -> bool:
+        """Is it ``x = x + ...`` of a number, which ``x += ...`` says as well?"""
+        return (
+            isinstance(statement, ir.Op)
+            and statement.spelling is None
+            and statement.function in (operator.add, operator.sub)
+            and isinstance(statement.args[0], ir.Value)
+            and statement.args[0].type.kind is ir.Kind.NUMBER
+            and self.is_called(statement.args[0], self.names[statement.target])
+        )
+
+    def renaming(self, code) -> dict:
+        names = {old: self.names[value] for old, value in code.reads.items() if self.names[value] != old}
+        if isinstance(code, ir.Verbatim):
+            for old, value in code.writes.items():
+                names.pop(old, None)
+                if self.names[value] != old:
+                    names[old] = self.names[value]
+        return names
+
+    def copies_before(self, statement: ir.Verbatim) -> list:
+        """A name that the statement reads and writes is one variable to it."""
+        both = [(v, statement.reads[n]) for n, v in statement.writes.items() if n in statement.reads]
+        return self.assign(both)
+
+    def pattern(self, pattern):
+        if isinstance(pattern, tuple):
+            return tuple_of(self.pattern(part) for part in pattern)
+        return name("_" if pattern is None else self.names[pattern], store=True)
+
+    def assign(self, pairs) -> list:
+        """Assign values together, in an order in which none is overwritten before it is read."""
+        waiting = []
+        for value, operand in pairs:
+            target = self.names[value]
+            if not self.is_called(operand, target):
+                waiting.append((target, operand, {self.names[leaf] for leaf in self.trees.leaves(operand)}))
+        found = []
+        while waiting:
+            ready = next(
+                (w for w in waiting if not any(w[0] in other[2] for other in waiting if other is not w)),
+                None,
+            )
+            if ready is None:
+                targets = tuple_of(name(target, store=True) for target, _, _ in waiting)
+                return [*found, assignment(targets, tuple_of(self.expression(o) for _, o, _ in waiting))]
+            waiting.remove(ready)
+            found.append(assignment(name(ready[0], store=True), self.expression(ready[1])))
+        return found
+
+    def is_called(self, operand, identifier: str) -> bool:
+        return isinstance(operand, ir.Value) and operand not in self.trees.inlined and self.names[operand] == identifier
+
+    def accumulator(self, statement: ir.Accumulate):
+        """The helper that adds, where an augmented assignment would not do."""
+        if statement.into.type.kind in CONTAINERS:
+            return arrays.tree_add
+        if statement.index is not None and not is_basic(statement.index):
+            return arrays.add_at
+        return None
+
+    def accumulate(self, statement: ir.Accumulate):
+        helper = self.accumulator(statement)
+        buffer = name(self.names[statement.into])
+        place = buffer
+        if statement.index is not None:
+            place = gast.Subscript(buffer, self.index(statement.index), gast.Store())
+        if helper is None:
+            sign, value = self.signed(statement.value)
+            return gast.AugAssign(place, sign, value)
+        value = self.expression(statement.value)
+        if helper is arrays.add_at:
+            return gast.Expr(call(self.reference(helper), [buffer, self.expression(statement.index), value]))
+        return assignment(place, call(self.reference(helper), [place, value]))
+
+    def signed(self, operand):
+        """The operator that adds an operand, and what stands to the right of it: ``- x`` for ``+ (-x)``."""
+        statement = self.trees.inlined.get(operand) if isinstance(operand, ir.Value) else None
+        if isinstance(statement, ir.Op) and statement.spelling is None:
+            if statement.function is operator.neg:
+                return gast.Sub(), self.expression(statement.args[0])
+            if statement.function is operator.mul:
+                first, second = statement.args
+                if isinstance(first, ir.Constant) and type(first.value) in (int, float) and first.value < 0:
+                    positive = self.constant(-first.value)
+                    return gast.Sub(), gast.BinOp(positive, gast.Mult(), self.expression(second))
+        return gast.Add(), self.expression(operand)
+
+    def branch(self, statement: ir.If) -> list:
+        then = self.lines(statement.then)
+        moves = self.assign(self.defined(statement, statement.then))
+        quoted, self.quoted = self.quoted, None
+        orelse = self.lines(statement.orelse)
+        self.quoted = quoted
+        others = self.assign(self.defined(statement, statement.orelse))
+        if len(moves) == len(others) == 1 and not then and not orelse and self.fits(moves[0], others[0]):
+            value = gast.IfExp(self.expression(statement.test), moves[0].value, others[0].value)
+            return [assignment(moves[0].targets[0], value)]
+        then, orelse = then + moves, orelse + others
+        if not then and not orelse:
+            return []
+        test = self.expression(statement.test)
+        if not then:
+            return [gast.If(_negated(test), orelse, [])]
+        return [gast.If(test, then, orelse)]
+
+    def defined(self, statement: ir.If, block: ir.Block) -> list:
+        """What a branch hands on, without the placeholders that nothing reads."""
+        other = block is statement.orelse
+        return [
+            (result, operand)
+            for result, operand in self.trees.handed(statement, block)
+            if operand != ir.ZERO or not self.guarded.is_idle(result, statement.test, other, self.names)
+        ]
+
+    def fits(self, one, other) -> bool:
+        """Are two assignments to the same name short enough for a conditional expression?"""
+        printer = Printer()
+        printer.dispatch(one)
+        printer.dispatch(other)
+        return one.targets[0].id == other.targets[0].id and sum(map(len, printer.lines)) <= 56
+
+    def loop(self, statement: ir.For) -> list:
+        handed = self.trees.handed(statement, statement.body)
+        live = {parameter for parameter, _ in handed}
+        before = self.assign([(c.parameter, c.initial) for c in statement.carried if c.parameter in live])
+        for collected in statement.collected:
+            if collected in self.trees.read:
+                before.append(assignment(name(self.names[collected], store=True), gast.List([], gast.Load())))
+        target, iterable = self.iteration(statement.sources)
+        self.quoted = None
+        body = self.lines(statement.body)
+        self.quoted = None
+        body += self.assign(handed)
+        return [*before, gast.For(target, iterable, body or [gast.Pass()], [], None)]
+
+    def iteration(self, sources: list) -> tuple:
+        """The pattern and the iterable of a loop over `sources`."""
+        counts = [s for s in sources if s.count]
+        others = [s for s in sources if not s.count]
+        pattern = [self.pattern(s.element) for s in others]
+        iterables = [self.iterable(s) for s in others]
+        target = pattern[0] if len(pattern) == 1 else tuple_of(pattern)
+        iterable = iterables[0] if len(iterables) == 1 else call(name("zip"), iterables)
+        for count in reversed(counts):
+            start = [] if count.start == ir.Constant(0) else [self.expression(count.start)]
+            target = tuple_of([self.pattern(count.element), target])
+            iterable = call(name("enumerate"), [iterable, *start])
+        return target, iterable
+
+    def iterable(self, source: ir.Source):
+        node = self.expression(source.iterable)
+        return call(name("reversed"), [node]) if source.reverse else node
+
+    # ---- expressions
+
+    def expression(self, operand):
+        match operand:
+            case ir.Value():
+                statement = self.trees.inlined.get(operand)
+                return name(self.names[operand]) if statement is None else self.tree(statement)
+            case ir.Constant(value=value):
+                return self.constant(value)
+            case ir.Code():
+                names = self.renaming(operand)
+                return Renamed(operand.node, names) if names else operand.node
+        raise TypeError(f"not an operand: {operand!r}")
+
+    def tree(self, statement):
+        match statement:
+            case ir.Op():
+                return self.operation(statement)
+            case ir.Make():
+                return self.make(statement)
+            case ir.Bind():
+                return self.expression(statement.code)
+            case ir.Call():
+                callee = self.siblings[id(statement.callee.function)]
+                return call(name(callee), [self.expression(a) for a in statement.args])
+            case ir.If():
+                return gast.IfExp(
+                    self.expression(statement.test),
+                    self.expression(statement.then.results[0]),
+                    self.expression(statement.orelse.results[0]),
+                )
+        raise TypeError(f"not an expression: {statement!r}")
+
+    def operation(self, op: ir.Op):
+        function, arguments = op.function, op.args
+        keywords = [(k, self.expression(v)) for k, v in op.kwargs.items()]
+        if isinstance(op.spelling, str):
+            receiver = self.expression(arguments[0])
+            if op.spelling.endswith("()"):
+                method = attribute(receiver, op.spelling[:-2])
+                return call(method, [self.expression(a) for a in arguments[1:]], keywords)
+            return attribute(receiver, op.spelling)
+        if isinstance(op.spelling, ir.Code):
+            return call(self.expression(op.spelling), [self.expression(a) for a in arguments], keywords)
+        if function in (operator.add, operator.sub):
+            sign, right = self.signed(arguments[1])
+            if function is operator.sub:
+                sign = gast.Add() if isinstance(sign, gast.Sub) else gast.Sub()
+            return gast.BinOp(self.expression(arguments[0]), sign, right)
+        if function is operator.getitem:
+            return gast.Subscript(self.expression(arguments[0]), self.index(arguments[1]), gast.Load())
+        if function is getattr and isinstance(arguments[1], ir.Constant) and len(arguments) == 2:
+            return attribute(self.expression(arguments[0]), arguments[1].value)
+        nodes = [self.expression(a) for a in arguments]
+        if function in spelling.BINARY:
+            return gast.BinOp(nodes[0], spelling.BINARY[function](), nodes[1])
+        if function in spelling.UNARY:
+            return gast.UnaryOp(spelling.UNARY[function](), nodes[0])
+        if function in spelling.COMPARE:
+            return gast.Compare(nodes[0], [spelling.COMPARE[function]()], [nodes[1]])
+        return call(self.reference(function), nodes, keywords)
+
+    def make(self, statement: ir.Make):
+        kind = statement.target.type.kind
+        items = [self.expression(item) for item in statement.items]
+        if kind is ir.Kind.LIST:
+            return gast.List(items, gast.Load())
+        if kind is ir.Kind.DICT:
+            return gast.Dict([self.constant(k) for k in statement.target.type.keys], items)
+        if kind is ir.Kind.RECORD:
+            fields = zip(statement.target.type.keys, items, strict=True)
+            return call(self.reference(statement.target.type.cls), (), fields)
+        return tuple_of(items)
+
+    def index(self, operand):
+        """An operand as it stands between brackets."""
+        if isinstance(operand, ir.Value) and isinstance(self.trees.inlined.get(operand), ir.Make):
+            items = self.trees.inlined[operand].items
+            if items and operand.type.kind is not ir.Kind.LIST:
+                return tuple_of(self.index(item) for item in items)
+        if isinstance(operand, ir.Constant):
+            return self.constant(operand.value, index=True)
+        node = self.expression(operand)
+        if isinstance(node, Renamed):
+            return Renamed(_sliced(node.node), node.names)
+        return _sliced(node)
+
+    def constant(self, value, index: bool = False):
+        match value:
+            case slice():
+                parts = [None if p is None else self.constant(p) for p in (value.start, value.stop, value.step)]
+                if index:
+                    return gast.Slice(*parts)
+                while len(parts) > 1 and parts[-1] is None:
+                    parts.pop()
+                if len(parts) == 2 and parts[0] is None:
+                    parts = parts[1:]
+                return call(name("slice"), [p or gast.Constant(None, None) for p in parts])
+            case tuple():
+                return tuple_of(self.constant(v, index and len(value) > 0) for v in value)
+            case bool() | str() | bytes() | None:
+                return gast.Constant(value, None)
+            case np.generic():
+                return call(attribute(name(self.module(np, "np")), type(value).__name__), [self.constant(value.item())])
+            case int():
+                return self.number(value, value < 0)
+            case float():
+                if math.isnan(value) or math.isinf(value):
+                    found = attribute(name(self.module(np, "np")), "nan" if math.isnan(value) else "inf")
+                    return gast.UnaryOp(gast.USub(), found) if value == -math.inf else found
+                return self.number(value, math.copysign(1.0, value) < 0)
+            case type() if issubclass(value, np.generic):
+                return attribute(name(self.module(np, "np")), value.__name__)
+            case np.dtype():
+                return gast.Constant(value.name, None)
+        return gast.Constant(value, None)
+
+    def number(self, value, negative: bool):
+        if negative:
+            return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))
+        return gast.Constant(value, None)
+
+
+_SYMBOLS = {*spelling.BINARY, *spelling.UNARY, *spelling.COMPARE, operator.getitem, getattr}
+
+
+def _needs_numpy(value) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_needs_numpy, value))
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return not math.isfinite(value)
+    return isinstance(value, np.generic) or (isinstance(value, type) and issubclass(value, np.generic))
+
+
+def _sliced(node):
+    """``slice(a, b)`` between brackets is ``a:b``."""
+    if isinstance(node, gast.Tuple) and node.elts:
+        return gast.Tuple([_sliced(element) for element in node.elts], node.ctx)
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "slice":
+        parts = [None if isinstance(a, gast.Constant) and a.value is None else a for a in node.args]
+        if len(parts) == 1:
+            parts = [None, *parts]
+        return gast.Slice(*parts, *[None] * (3 - len(parts)))
+    return node
+
+
+def free_names(node) -> set[str]:
+    """The names in a tree that it does not bind in an inner scope of its own."""
+    found = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
+    inner: set = set()
+    for part in gast.walk(node):
+        if isinstance(part, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda)):
+            inner |= bound_names(part) - _names_beside(node, part)
+    return found - inner
+
+
+def _names_beside(node, scope) -> set[str]:
+    """The names in `node` outside of `scope`."""
+    found, waiting = set(), [node]
+    while waiting:
+        part = waiting.pop()
+        if part is scope:
+            continue
+        if isinstance(part, gast.Name):
+            found.add(part.id)
+        waiting.extend(gast.iter_child_nodes(part))
+    return found
+
+
+def is_basic(index) -> bool:
+    """Is an index surely made of integers, slices, None and Ellipsis, so that no element is met twice?"""
+    match index:
+        case ir.Constant(value=value):
+            if isinstance(value, tuple):
+                return all(is_basic(ir.Constant(v)) for v in value)
+            return value is None or value is Ellipsis or isinstance(value, slice) or type(value) is int
+        case ir.Value(type=kind):
+            return _is_basic_type(kind)
+        case ir.Code():
+            return _is_basic_type(index.type) or _is_basic_node(index.node, index.reads)
+    return False
+
+
+def _is_basic_type(kind: ir.Type) -> bool:
+    if kind.kind is ir.Kind.TUPLE and kind.items is not None:
+        return all(map(_is_basic_type, kind.items))
+    return kind.kind is ir.Kind.NUMBER and (kind.dtype or "").startswith(("int", "uint"))
+
+
+def _is_basic_node(node, reads: dict) -> bool:
+    match node:
+        case gast.Slice():
+            return True
+        case gast.Constant(value=value):
+            return value is None or value is Ellipsis or type(value) is int
+        case gast.Name(id=identifier):
+            return identifier in reads and _is_basic_type(reads[identifier].type)
+        case gast.Tuple(elts=elements):
+            return all(_is_basic_node(e, reads) for e in elements)
+        case gast.UnaryOp(op=gast.USub() | gast.UAdd(), operand=operand):
+            return _is_basic_node(operand, reads)
+        case gast.BinOp(left=left, right=right) if not isinstance(node.op, (gast.Div, gast.Pow, gast.MatMult)):
+            return _is_basic_node(left, reads) and _is_basic_node(right, reads)
+        case gast.Call(func=gast.Name(id="slice" | "len" | "int")):
+            return True
+        case gast.Subscript(value=gast.Attribute(attr="shape"), slice=where):
+            return _is_basic_node(where, reads)
+    return False

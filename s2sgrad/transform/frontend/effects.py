@@ -1,0 +1,293 @@
+"""Who may change what: memory regions, and functions that write.
+
+The backward pass reads values again that the forward pass read. That is right only for values that
+nobody changes in between. So each value belongs to a *region* of memory, shared by whatever may be a
+view of it or may hold it, and a region is *frozen* by its first use in a differentiated operation: a
+write to it afterwards is refused (by the compiler; the tape runs then). An array that is filled first
+and used afterwards is fine.
+"""
+
+import inspect
+import sys
+from types import BuiltinFunctionType, FunctionType, MethodType
+
+import gast
+import numpy as np
+
+from s2sgrad.errors import CompileError
+from s2sgrad.transform.frontend import resolve, source, syntax
+
+# Methods that change their object, whatever it is.
+MUTATING_METHODS = frozenset(
+    "append extend insert pop remove clear sort reverse update setdefault popitem fill put itemset partition resize "
+    "setflags setfield byteswap add discard appendleft extendleft popleft rotate move_to_end subtract".split()
+)
+
+# Methods that change nothing that a derivative could see (drawing a random number is an effect, but a harmless one).
+HARMLESS_METHODS = frozenset(
+    "items keys values get copy format join split strip lstrip rstrip startswith endswith lower upper replace index count "
+    "normal uniform random standard_normal integers choice permutation rand randn randint random_sample binomial poisson "
+    "exponential gamma beta multivariate_normal lognormal laplace is_integer hex encode title islower isupper".split()
+)
+
+# Functions that write into an argument, and which one.
+MUTATORS = {
+    np.copyto: 0,
+    np.put: 0,
+    np.place: 0,
+    np.putmask: 0,
+    np.fill_diagonal: 0,
+    np.put_along_axis: 0,
+    np.random.shuffle: 0,
+    setattr: 0,
+    delattr: 0,
+    next: 0,
+}
+
+# Functions that may read or change local variables without naming them.
+OPAQUE = frozenset([eval, exec, compile, locals, globals, vars, dir, breakpoint, input, sys._getframe, inspect.currentframe])
+
+
+class Region:
+    """A piece of memory that values share, or may share. Regions are joined when values turn out to.
+
+    Attributes
+    ----------
+    external : bool
+        It may exist outside of the function: in an argument, a global, an object.
+    container : bool
+        A known list, dict or object outside, itself and not an array that may be in it.
+    born : tuple
+        The loops around the place where it was made.
+    """
+
+    __slots__ = ("_parent", "born", "container", "external", "frozen", "writes")
+
+    def __init__(self, born: tuple = (), external: bool = False, container: bool = False):
+        self._parent = None
+        self.external = external
+        self.container = container
+        self.born = born
+        self.frozen: list = []
+        self.writes: list = []
+
+    def root(self) -> "Region":
+        """The region that this one has become part of."""
+        region = self
+        while region._parent is not None:
+            region = region._parent
+        return region
+
+    def join(self, other: "Region") -> "Region":
+        """Say that both are one.
+
+        >>> a, b = Region(), Region()
+        >>> a.freeze(())
+        >>> b.join(a).write(())
+        'is changed after a differentiated operation has read it'
+        """
+        a, b = self.root(), other.root()
+        if a is not b:
+            b._parent = a
+            a.external = a.external or b.external
+            a.container = a.container and b.container
+            a.born = common(a.born, b.born)
+            a.frozen += b.frozen
+            a.writes += b.writes
+        return a
+
+    def freeze(self, loops: tuple) -> str | None:
+        """A differentiated operation inside of `loops` reads it: why that cannot be, or None."""
+        region = self.root()
+        region.frozen.append(loops)
+        return region._conflict(region.writes, loops, external=True)
+
+    def write(self, loops: tuple) -> str | None:
+        """Something inside of `loops` writes to it: why that cannot be, or None."""
+        region = self.root()
+        region.writes.append(loops)
+        if region.external and not region.container:
+            return "may be seen from outside of the function, or be another name of an array that is differentiated"
+        if region.frozen:
+            return "is changed after a differentiated operation has read it"
+        return None
+
+    def _conflict(self, others: list, loops: tuple, external: bool) -> str | None:
+        if others and self.external:
+            return "is changed by the function"
+        if any(len(common(other, loops)) > len(common(self.born, common(other, loops))) for other in others):
+            return "is changed and read in turns by a loop"
+        return None
+
+
+def common(a: tuple, b: tuple) -> tuple:
+    """The common beginning of two tuples."""
+    n = 0
+    while n < len(a) and n < len(b) and a[n] == b[n]:
+        n += 1
+    return a[:n]
+
+
+class Purity:
+    """Tells functions that change nothing but their own local variables.
+
+    Examples
+    --------
+    >>> import statistics
+    >>> Purity().reason(statistics.mean) is None
+    True
+    """
+
+    def __init__(self):
+        self._reasons: dict = {}
+        self._alive: list = []
+
+    def reason(self, function) -> str | None:
+        """Why `function` is not surely pure; None where it is."""
+        if isinstance(function, MethodType):
+            if resolve.is_trusted(function.__func__):
+                return None
+            function = function.__func__
+        elif isinstance(function, type) or not isinstance(function, FunctionType):
+            return self._reason_of_object(function)
+        if resolve.is_trusted(function):
+            return None
+        key = id(function)
+        if key not in self._reasons:
+            self._reasons[key] = None  # a recursive call adds nothing of its own
+            self._alive.append(function)
+            self._reasons[key] = self._examine(function)
+        return self._reasons[key]
+
+    def _reason_of_object(self, function) -> str | None:
+        if function in MUTATORS if function.__hash__ else False:
+            return "it writes into its argument"
+        if function in OPAQUE if function.__hash__ else False:
+            return "it may do anything"
+        if resolve.is_trusted(function):
+            return None
+        if isinstance(function, type):
+            made = [inspect.getattr_static(function, n, None) for n in ("__init__", "__new__", "__post_init__")]
+            return next((r for r in map(self._reason_of_maker, made) if r), None)
+        if isinstance(function, BuiltinFunctionType):
+            return f"what {function.__name__} does cannot be seen"
+        call = inspect.getattr_static(type(function), "__call__", None)
+        if hasattr(function, "__s2sgrad__"):
+            return self.reason(function.__s2sgrad__.function)
+        return self.reason(call) if isinstance(call, FunctionType) else f"what {function!r} does cannot be seen"
+
+    def _reason_of_maker(self, maker) -> str | None:
+        # what a constructor stores in the new object is not a change of anything older
+        return self._examine(maker, own="self") if isinstance(maker, FunctionType) and maker.__name__ != "__new__" else None
+
+    def _examine(self, function, own: str = "") -> str | None:
+        try:
+            node = source.find(function).node
+        except CompileError:
+            return None if own else f"the source of {function.__name__} is not to be had"
+        if isinstance(node, gast.AsyncFunctionDef):
+            return f"{function.__name__} is a coroutine"
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        outside = resolve.Outside(resolve.ir.Namespace(function.__globals__, cells), {}, {})
+        body = [node.body] if isinstance(node, gast.Lambda) else node.body
+        return _Examiner(self, outside, node, body, own).run()
+
+
+class _Examiner:
+    """Looks through one function for anything that may write to what it did not make itself."""
+
+    def __init__(self, purity, outside, node, body, own):
+        self.purity, self.outside, self.node, self.body = purity, outside, node, body
+        self.local = set(syntax.parameters(node))
+        self.fresh: set = {own} if own else set()
+        self.reason = ""
+
+    def run(self) -> str | None:
+        names = syntax.Names()
+        for child in self.body:
+            self.local |= names.stores(child)
+        self.fresh |= self._fresh_locals()
+        return next((r for child in self.body for r in map(self._problem, gast.walk(child)) if r), None)
+
+    def _fresh_locals(self) -> set:
+        """Local names that only ever stand for what the function has just made."""
+        made: dict[str, bool] = {}
+        for child in self.body:
+            for node in gast.walk(child):
+                if isinstance(node, gast.Assign):
+                    for target in node.targets:
+                        for name in gast.walk(target):
+                            if isinstance(name, gast.Name) and not isinstance(name.ctx, gast.Load):
+                                ok = isinstance(target, gast.Name) and self._is_new(node.value)
+                                made[name.id] = made.get(name.id, True) and ok
+                elif isinstance(node, (gast.For, gast.With, gast.NamedExpr)):
+                    for name in gast.walk(node.target if not isinstance(node, gast.With) else gast.Tuple([], None)):
+                        if isinstance(name, gast.Name):
+                            made[name.id] = False
+        return {name for name, ok in made.items() if ok} - set(syntax.parameters(self.node))
+
+    def _is_new(self, value) -> bool:
+        if isinstance(value, (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Compare, gast.JoinedStr)):
+            return True
+        if isinstance(value, (gast.List, gast.Dict, gast.Set, *syntax.COMPREHENSIONS)):
+            return True
+        if isinstance(value, gast.Call):
+            name = value.func.attr if isinstance(value.func, gast.Attribute) else getattr(value.func, "id", "")
+            return name in NEW
+        return False
+
+    def _problem(self, node) -> str | None:
+        if isinstance(node, (gast.Global, gast.Nonlocal)):
+            return f"it rebinds {node.names[0]} outside of itself"
+        if isinstance(node, (gast.Yield, gast.YieldFrom, gast.Await)):
+            return "it is a generator"
+        if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
+            return self._write(node)
+        if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+            return None if node.target.id in self.fresh else f"it changes {node.target.id} in place"
+        if isinstance(node, gast.Call):
+            return self._call(node)
+        return None
+
+    def _write(self, node) -> str | None:
+        while isinstance(node, (gast.Subscript, gast.Attribute)):
+            node = node.value
+        name = getattr(node, "id", "an object")
+        return None if name in self.fresh else f"it writes into {name}"
+
+    def _call(self, node) -> str | None:
+        if any(k.arg == "out" for k in node.keywords):
+            return "it writes into an array (out=)"
+        function = self._function(node.func)
+        if function is not None:
+            return self.purity.reason(function)
+        if isinstance(node.func, gast.Attribute):
+            if node.func.attr in MUTATING_METHODS:
+                return self._write(node.func)
+            if node.func.attr in known_methods():
+                return None
+        return f"what {gast.unparse(node.func).strip()} does cannot be seen"
+
+    def _function(self, node):
+        if isinstance(node, gast.Name):
+            if node.id in self.local:
+                return None
+            try:
+                return self.outside.name(node.id).value
+            except CompileError:
+                return None
+        if isinstance(node, gast.Attribute):
+            base = self._function(node.value)
+            found = resolve.MISSING if base is None else resolve.plain_attribute(base, node.attr)
+            return None if found is resolve.MISSING else found
+        return None
+
+
+NEW = frozenset("zeros ones empty full eye array copy zeros_like ones_like empty_like full_like arange linspace".split())
+
+
+def known_methods() -> frozenset:
+    """The names of methods that change nothing."""
+    from s2sgrad.rules import table
+
+    return HARMLESS_METHODS | table.METHODS.keys() | table.INACTIVE_METHODS

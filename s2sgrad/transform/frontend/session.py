@@ -1,0 +1,166 @@
+"""What the lowering of one function and of all functions that it calls has in common."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import effects, syntax
+from s2sgrad.transform.frontend.calls import carrying
+
+MOST_CALLEES = 150
+QUIET = {"numpy", "math", "operator", "_operator", "scipy", "cmath"}
+
+
+@dataclass(slots=True, eq=False)
+class Info:
+    """What is known of a callee's result: `type` and `active` are None and True while it is being lowered."""
+
+    type: ir.Type | None = None
+    active: object = True
+    recursive: bool = False
+    writes_outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of ``explain()``: a function, where it stands, what became of it and why."""
+
+    function: str
+    file: str
+    line: int
+    engine: str
+    reason: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """Shared by all functions of one derivative: guards, callees, and what has been found out before."""
+
+    guards: dict = field(default_factory=dict)
+    known: dict = field(default_factory=dict)
+    names: syntax.Names = field(default_factory=syntax.Names)
+    purity: effects.Purity = field(default_factory=effects.Purity)
+    object_regions: dict = field(default_factory=dict)
+    callees: dict = field(default_factory=dict)
+    kept: list = field(default_factory=list)
+    rows: dict = field(default_factory=dict)
+
+    def report(self, found) -> None:
+        """Note that a function is compiled."""
+        self.rows.setdefault((found.file, found.node.lineno, found.name), Row(found.name, found.file, found.node.lineno, "compiled"))
+
+    @staticmethod
+    def plain(functions, function):
+        """`functions`, or nothing where `function` cannot be looked up in it."""
+        try:
+            hash(function)
+        except TypeError:
+            return ()
+        return functions
+
+    @staticmethod
+    def mutator(function):
+        """The position of the argument that a function writes to, or None."""
+        try:
+            if getattr(function, "__name__", "") == "shuffle":
+                return 0
+            if getattr(function, "__name__", "") == "at" and isinstance(getattr(function, "__self__", None), np.ufunc):
+                return 0
+            return effects.MUTATORS.get(function)
+        except TypeError:
+            return None
+
+    @staticmethod
+    def is_effectless(function) -> bool:
+        """May a call of it be left out, or made elsewhere?"""
+        if isinstance(function, np.ufunc):
+            return True
+        module = getattr(function, "__module__", None) or ""
+        return module.partition(".")[0] in QUIET and not module.startswith(("numpy.random", "scipy.stats"))
+
+    @staticmethod
+    def is_stop_gradient(function) -> bool:
+        from s2sgrad import runtime
+
+        return function is getattr(runtime, "stop_gradient", None)
+
+    def own_names(self, nested) -> set:
+        """Names under which a nested function may call itself."""
+        return {nested.name}
+
+    def callee(self, key, found, given, passing, function, scope, specs=()) -> tuple:
+        """The callee for a function with these arguments, and what is known of its result."""
+        from s2sgrad.transform.frontend.lower import Lowering
+
+        known = self.callees.get(key)
+        if known is not None:
+            callee, info = known
+            if callee.function is None:
+                info.recursive = True
+            return callee, info
+        if len(self.callees) >= MOST_CALLEES:
+            passing.caller.refuse(f"{found.name} is called in too many different ways", passing.caller.current)
+        label = found.name if found.name.isidentifier() else "function"
+        callee = ir.Callee(label, ())
+        info = Info()
+        self.callees[key] = callee, info
+        self.kept.extend((function, scope, given))
+        namespace = scope.namespace if function is None else namespace_of(function)
+        guess = None
+        while True:
+            info.recursive, info.type = False, guess
+            lowering = Lowering(self, found, namespace, frozenset(given))
+            parameters: list = []
+            memo: dict = {}
+            for name, thing in given.items():
+                lowering.env[name] = passing.enter(name, thing, lowering, parameters, memo)
+            for name in {list(given)[i] for _, places in specs for i in places}:
+                lowering.activate(lowering.env[name])
+            block = lowering.run()
+            result = block.results[0]
+            type_, active = lowering.type_of(result), lowering.activity(result)
+            if not info.recursive or (guess == type_ and info.active == active):
+                break
+            if guess is None:
+                clear = [t for t, _ in lowering.returned if t != ir.UNKNOWN]
+                guess, info.active = (clear[0] if clear else ir.UNKNOWN), active
+            else:
+                guess = ir.UNKNOWN if guess != type_ and guess == ir.UNKNOWN else type_
+                info.active = active
+                if guess == ir.UNKNOWN and type_ == ir.UNKNOWN:
+                    break
+        info.writes_outside = lowering.writes_outside
+        made = [ir.Parameter(p) for p in parameters]
+        callee.active = tuple(p.active for p in parameters)
+        callee.function = ir.Function(label, made, block, namespace, found.location())
+        if specs:
+            callee.function = differentiated(callee.function, specs)
+            callee.name = callee.function.name
+            type_ = lowering.type_of(callee.function.body.results[0])
+            active = carrying(type_) if any(passing.caller.activity(o) for o in passing.operands) else False
+        info.type, info.active = type_, active
+        self.report(found)
+        return callee, info
+
+
+def differentiated(function: ir.Function, specs) -> ir.Function:
+    """The derivative that `specs`, from the outermost to the innermost, make of a function."""
+    from s2sgrad.transform import reverse
+
+    for spec, places in reversed(specs):
+        function = reverse.gradient(
+            function,
+            places,
+            value=spec.kind == "value_and_grad",
+            has_aux=spec.has_aux,
+            single=not isinstance(spec.argnums, (tuple, list)),
+            seed="ones" if spec.kind == "elementwise_grad" else "scalar",
+        )
+    return function
+
+
+def namespace_of(function) -> ir.Namespace:
+    """Where the global and closure names of a Python function live."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    return ir.Namespace(function.__globals__, cells)

@@ -1,0 +1,232 @@
+"""Finds the syntax tree of a function: the first step of its way to a gradient.
+
+Only the lines of the function itself are parsed, and what is found is compiled again and compared with
+the function's own code: a file that was edited after its import is noticed, and of several lambdas on
+one line the right one is taken.
+"""
+
+import __future__
+import ast
+import dis
+import linecache
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+
+import gast
+
+from s2sgrad.errors import CompileError, Location
+
+FUTURE = 0
+for _name in __future__.all_feature_names:
+    FUTURE |= getattr(__future__, _name).compiler_flag
+
+
+@dataclass(slots=True, eq=False)
+class Found:
+    """The source of one function.
+
+    Attributes
+    ----------
+    node : gast.FunctionDef or gast.AsyncFunctionDef or gast.Lambda
+        Line numbers are those of the file.
+    name : str
+    file : str
+    lines : list of str
+        The lines of the statement that the function stands in.
+    first_line : int
+        The line number of ``lines[0]``.
+    """
+
+    node: gast.AST
+    name: str
+    file: str
+    lines: list = field(repr=False)
+    first_line: int = 1
+
+    def location(self, node=None) -> Location:
+        """Where `node` (the function itself by default) stands."""
+        line = getattr(node, "lineno", None) or self.node.lineno
+        offset = line - self.first_line
+        text = self.lines[offset].rstrip("\n") if 0 <= offset < len(self.lines) else ""
+        return Location(self.file, line, text, self.name)
+
+
+_CACHE: dict[int, tuple[CodeType, Found]] = {}  # by identity: equal code may stand in two places
+_MODULES: dict[str, tuple[list, ast.Module]] = {}
+
+
+def find(function) -> Found:
+    """The syntax tree of `function`: a Python function, nested, lambda, method or decorated one.
+
+    Raises
+    ------
+    CompileError
+        Where there is no source, or where it no longer is that of the function.
+
+    Examples
+    --------
+    >>> from s2sgrad.runtime import arrays
+    >>> found = find(arrays.times)
+    >>> type(found.node).__name__, found.node.name, found.lines[0]
+    ('FunctionDef', 'times', 'def times(g, p):\\n')
+    """
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    if not isinstance(function, FunctionType) or code is None:
+        name = getattr(function, "__qualname__", None) or repr(function)
+        raise CompileError(f"{name} is not written in Python: there is no source to differentiate")
+    known = _CACHE.get(id(code))
+    if known is not None:
+        return known[1]
+    found = _find(function, code)
+    _CACHE[id(code)] = code, found
+    return found
+
+
+def _find(function, code) -> Found:
+    file, first = code.co_filename, code.co_firstlineno
+    place = Location(file, first, function=function.__name__)
+    lines = _lines(file, first, function.__globals__)
+    if not 0 < first <= len(lines):
+        raise CompileError(f"the source of {function.__name__} is not to be had", place)
+    rewritten = type(function.__globals__.get("__loader__")).__name__ == "AssertionRewritingHook"
+    for tree, start, end in _parses(lines, first, file):
+        for node in _candidates(tree, code):
+            if rewritten or _is_source_of(node, code):
+                plain = gast.ast_to_gast(node)
+                return Found(plain, function.__name__, file, lines[start - 1 : end], start)
+    raise CompileError(
+        f"the source of {function.__name__} is not what runs: was the file changed after its import?",
+        Location(file, first, lines[first - 1], function.__name__),
+    )
+
+
+def _lines(file: str, first: int, names: dict) -> list:
+    lines = linecache.getlines(file, names)
+    if len(lines) < first:
+        linecache.checkcache(file)
+        lines = linecache.getlines(file, names)
+    return lines
+
+
+def _parses(lines: list, first: int, file: str):
+    """The statement at line `first`, then the whole file: (tree, first line, last line) each."""
+    margin = _indentation(lines[first - 1])
+    head = "if 1:\n" if margin and first > 1 else ""
+    lead = "\n" * (first - (2 if head else 1)) + head
+    for end in _ends(lines, first, margin):
+        try:
+            yield ast.parse(lead + "".join(lines[first - 1 : end])), first, end
+        except SyntaxError:
+            continue
+        break
+    known = _MODULES.get(file)
+    if known is None or known[0] is not lines:
+        try:
+            known = _MODULES[file] = lines, ast.parse("".join(lines))
+        except SyntaxError:
+            return
+    yield known[1], 1, len(lines)
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _ends(lines: list, first: int, margin: int):
+    """Where the statement at line `first` may end: before each later line that is not indented more."""
+    last = first
+    for number in range(first + 1, len(lines) + 1):
+        text = lines[number - 1].strip()
+        if not text or text.startswith("#"):
+            continue
+        if _indentation(lines[number - 1]) <= margin:
+            yield last
+        last = number
+    yield last
+
+
+def _candidates(tree: ast.Module, code: CodeType) -> list:
+    """The functions in `tree` that may be the source of `code`, the likeliest first."""
+    line = code.co_firstlineno
+    if code.co_name != "<lambda>":
+        return [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and node.name == code.co_name
+            and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == line
+        ]
+    places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda) and node.lineno == line:
+            body = node.body
+            begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+            if all(begin <= (p[0], p[2]) and (p[1], p[3]) <= end for p in places):
+                found.append((end[0] - begin[0], end[1] - begin[1], len(found), node))
+    return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:3])]
+
+
+def _is_source_of(node, code: CodeType) -> bool:
+    """Does `node`, compiled where `code` was, give `code` again?"""
+    args = node.args
+    bare = ast.arguments(
+        args.posonlyargs, args.args, args.vararg, args.kwonlyargs, [None] * len(args.kwonlyargs), args.kwarg, []
+    )
+    if isinstance(node, ast.Lambda):
+        inner = ast.Expr(ast.Lambda(bare, node.body))
+    else:
+        inner = type(node)("<own>", bare, node.body, [], None)  # its own name must mean what it means outside
+    cells = ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, [])
+    outer = ast.FunctionDef("outer", cells, [inner, ast.Pass()], [], None)
+    module = ast.fix_missing_locations(ast.Module([outer], []))
+    try:
+        compiled = compile(module, code.co_filename, "exec", code.co_flags & FUTURE, True)
+    except (SyntaxError, ValueError):
+        return False
+    around = next(c for c in compiled.co_consts if isinstance(c, CodeType))
+    return any(isinstance(c, CodeType) and _same(c, code) for c in around.co_consts)
+
+
+def _same(a: CodeType, b: CodeType) -> bool:
+    if a.co_code != b.co_code and _instructions(a) != _instructions(b):
+        return False
+    if a.co_names != b.co_names or a.co_varnames != b.co_varnames:
+        return False
+    if len(a.co_consts) != len(b.co_consts) or a.co_freevars != b.co_freevars:
+        return False
+    for x, y in zip(a.co_consts, b.co_consts, strict=True):
+        if isinstance(x, CodeType) and isinstance(y, CodeType):
+            if not _same(x, y):
+                return False
+        elif type(x) is not type(y) or _local(repr(x)) != _local(repr(y)):
+            return False
+    return True
+
+
+def _local(text: str) -> str:
+    """The qualified name of a class in the function, without what the function is in."""
+    return text.rpartition(".<locals>.")[2]
+
+
+_SILENT = {"CACHE", "PRECALL", "PUSH_NULL", "EXTENDED_ARG", "NOP"}
+_JUMPS = {*dis.hasjrel, *dis.hasjabs}
+
+
+def _instructions(code: CodeType) -> list:
+    """The instructions of `code`, without what depends on the module around it.
+
+    A method call on a name that the module imports is compiled to other instructions than one on a name
+    that it does not.
+    """
+    found = []
+    for op, arg in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        name = dis.opname[op]
+        if name == "LOAD_METHOD":
+            found.append(("LOAD_ATTR", arg))
+        elif name == "LOAD_GLOBAL":
+            found.append((name, arg >> 1))
+        elif name not in _SILENT:
+            found.append((name, 0 if op in _JUMPS else arg))
+    return found

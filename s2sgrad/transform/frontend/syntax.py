@@ -1,0 +1,120 @@
+"""Questions about syntax trees that need no knowledge of values: which names a piece of code reads and binds."""
+
+import gast
+
+FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+class Names:
+    """The names that trees read and bind, each tree looked at once.
+
+    Examples
+    --------
+    >>> names = Names()
+    >>> tree = gast.parse("y = [x * i for i in range(n)]").body[0]
+    >>> sorted(names.loads(tree)), sorted(names.stores(tree))
+    (['n', 'range', 'x'], ['y'])
+    """
+
+    def __init__(self):
+        self._known: dict[int, tuple] = {}
+
+    def loads(self, node) -> frozenset:
+        """The free names that `node` reads: those of lambdas and comprehensions in it without their own variables."""
+        return self._of(node)[0]
+
+    def stores(self, node) -> frozenset:
+        """The names that `node` binds in the scope it stands in."""
+        return self._of(node)[1]
+
+    def _of(self, node) -> tuple:
+        known = self._known.get(id(node))
+        if known is None:
+            loads, stores = set(), set()
+            self._walk(node, loads, stores)
+            known = self._known[id(node)] = frozenset(loads), frozenset(stores), node
+        return known
+
+    def _walk(self, node, loads: set, stores: set) -> None:
+        if isinstance(node, gast.Name):
+            (loads if isinstance(node.ctx, gast.Load) else stores).add(node.id)
+            if isinstance(node.ctx, gast.Del):
+                loads.add(node.id)
+            return
+        if isinstance(node, FUNCTIONS):
+            self._function(node, loads, stores)
+            return
+        if isinstance(node, COMPREHENSIONS):
+            inner_loads, inner_stores = set(), set()
+            for child in gast.iter_child_nodes(node):
+                self._walk(child, inner_loads, inner_stores)
+            loads |= inner_loads - inner_stores
+            return
+        if isinstance(node, gast.ClassDef):
+            stores.add(node.name)
+        elif isinstance(node, (gast.Import, gast.ImportFrom)):
+            stores.update((a.asname or a.name).partition(".")[0] for a in node.names)
+        elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+            loads.add(node.target.id)
+        for child in gast.iter_child_nodes(node):
+            self._walk(child, loads, stores)
+
+    def _function(self, node, loads: set, stores: set) -> None:
+        for default in [*node.args.defaults, *node.args.kw_defaults]:
+            if default is not None:
+                self._walk(default, loads, stores)
+        if not isinstance(node, gast.Lambda):
+            stores.add(node.name)
+            for decorator in node.decorator_list:
+                self._walk(decorator, loads, stores)
+        loads |= self.captured(node)
+
+    def captured(self, node) -> frozenset:
+        """The names that the body of a function reads and does not bind itself."""
+        key = -id(node)
+        known = self._known.get(key)
+        if known is None:
+            loads, stores, outer = set(), set(), set()
+            body = [node.body] if isinstance(node, gast.Lambda) else node.body
+            for child in body:
+                self._walk(child, loads, stores)
+                outer |= declared(child)
+            own = (stores | set(parameters(node))) - outer
+            known = self._known[key] = (frozenset(loads | outer) - own, node)
+        return known[0]
+
+
+def parameters(node) -> list[str]:
+    """The names of all parameters of a function, in the order in which they are declared."""
+    args = node.args
+    given = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
+    return [a.id for a in given if a is not None]
+
+
+def declared(node) -> set:
+    """The names that ``global`` and ``nonlocal`` statements in `node` (not in functions in it) declare."""
+    if isinstance(node, (gast.Global, gast.Nonlocal)):
+        return set(node.names)
+    if isinstance(node, FUNCTIONS) or isinstance(node, gast.expr):
+        return set()
+    return set().union(*map(declared, gast.iter_child_nodes(node)))
+
+
+def contains(node, kinds) -> bool:
+    """Does a node of one of `kinds` stand in `node`, outside of functions in it?"""
+    if isinstance(node, kinds):
+        return True
+    if isinstance(node, FUNCTIONS):
+        return False
+    return any(contains(child, kinds) for child in gast.iter_child_nodes(node))
+
+
+def ends(body: list) -> bool:
+    """Does control surely never fall out of the end of these statements?"""
+    for statement in body:
+        if isinstance(statement, (gast.Return, gast.Raise)):
+            return True
+        if isinstance(statement, gast.If) and ends(statement.body) and ends(statement.orelse):
+            return True
+    return False

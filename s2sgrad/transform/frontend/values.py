@@ -1,0 +1,90 @@
+"""What a local name or an expression can stand for while a function is lowered.
+
+Beside the values of the intermediate language there are things that exist only while compiling: known
+objects (`resolve.Known`), functions defined inside the function, methods bound to a value, expressions
+not yet placed, and names that may not be bound.
+"""
+
+from dataclasses import dataclass, field
+
+import gast
+
+from s2sgrad.transform import ir
+
+
+@dataclass(slots=True, eq=False)
+class Inert:
+    """An expression that no derivative flows through, not yet placed in the program.
+
+    Attributes
+    ----------
+    node, reads, type
+        As in `ir.Code`.
+    cheap : bool
+        It may be computed again.
+    pure : bool
+        It may be left out, or moved past other statements.
+    regions : list of Region
+        The memory that its value may share; empty for what is new or immutable.
+    """
+
+    node: gast.AST
+    reads: dict
+    type: ir.Type
+    cheap: bool
+    pure: bool
+    regions: list
+
+    def code(self) -> ir.Code:
+        return ir.Code(self.node, self.reads, self.type)
+
+
+@dataclass(slots=True, eq=False)
+class Nested:
+    """A function or lambda defined in the function that is lowered.
+
+    Attributes
+    ----------
+    node : gast.FunctionDef or gast.Lambda
+    scope : Lowering
+        Where it was defined.
+    defaults : dict
+        Parameter name to what its default was at the definition.
+    captured : dict or None
+        What its free local names stand for; None while its scope runs and the names are looked up there.
+    value : ir.Value or None
+        The function itself, where the generated code defines it too.
+    """
+
+    node: gast.AST
+    scope: object
+    defaults: dict
+    captured: dict | None = None
+    value: ir.Value | None = None
+
+    @property
+    def name(self) -> str:
+        return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(slots=True, eq=False)
+class Bound:
+    """A method together with the value it is called on."""
+
+    function: object  # Known
+    instance: object  # an operand
+
+
+@dataclass(slots=True, eq=False)
+class Unbound:
+    """A name that may have no value here, or none that can be followed."""
+
+    reason: str
+
+
+@dataclass(slots=True, eq=False)
+class Arguments:
+    """The arguments of a call, evaluated."""
+
+    positional: list = field(default_factory=list)
+    keywords: dict = field(default_factory=dict)

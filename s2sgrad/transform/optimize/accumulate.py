@@ -1,0 +1,245 @@
+"""Adds in place where a fresh array would only be thrown away, and copies no gradient that nobody else holds.
+
+In::
+
+    a = operator.mul(g, w)              # arrays of one shape
+    b = operator.mul(h, v)
+    dx = operator.add(a, b)
+    result = arrays.as_gradient(dx, x)
+
+Out::
+
+    dx = operator.mul(g, w)
+    b = operator.mul(h, v)
+    dx' = dx += b
+    -> dx'
+
+An array is written into only where an operation of the same block has just made it and nothing else
+reads it. The last pass: what it gives is not differentiated again.
+
+Examples
+--------
+>>> import operator
+>>> from s2sgrad.transform.show import show
+>>> array = ir.Type(ir.Kind.ARRAY, "float64", 1, "n")
+>>> x, a, d = (ir.Value(name, array) for name in "xad")
+>>> body = ir.Block([ir.Op(a, operator.mul, (x, x)), ir.Op(d, operator.add, (a, x))], (d,))
+>>> print(show(accumulate(ir.Function("f", [ir.Parameter(x)], body, ir.Namespace({}), backward_at=0))))
+f(x):
+    d = operator.mul(x, x)
+    d' = d += x
+    -> d'
+"""
+
+import dataclasses
+import operator
+from collections import Counter
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.ir import Kind, Value
+
+_FRESH = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow, operator.matmul,
+    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like,
+    arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of,
+}  # fmt: skip
+
+
+def accumulate(function: ir.Function) -> ir.Function:
+    """Turn additions to fresh arrays into additions in place, in the generated part of a function."""
+    at = function.backward_at
+    if at is None:
+        return function
+    pass_ = _Accumulate(function)
+    statements = function.body.statements
+    mapping: dict = {}
+    after = pass_.block(statements[at:], mapping)
+    after = pass_.gradients(after, mapping)
+    results = tuple(walk.replaced(r, mapping) for r in function.body.results)
+    return dataclasses.replace(function, body=ir.Block(statements[:at] + after, results))
+
+
+class _Accumulate:
+    def __init__(self, function: ir.Function):
+        self.uses: Counter = Counter()
+        self.count(function.body)
+
+    def count(self, block: ir.Block) -> None:
+        for s in block.statements:
+            self.uses.update(walk.uses(s))
+            for inner in walk.blocks(s):
+                self.count(inner)
+        self.uses.update(v for r in block.results for v in walk.values(r))
+
+    def once(self, operand) -> bool:
+        """Whether a value is read in one place only."""
+        return isinstance(operand, Value) and self.uses[operand] == 1
+
+    # ---------------------------------------------------------------- additions
+
+    def block(self, statements: list, mapping: dict) -> list:
+        """The statements of a block, adding in place."""
+        fresh: set = set()  # arrays that a statement of this block has made
+        zeros: set = set()  # those of them that hold zeros
+        done = []
+        for s in statements:
+            s = self.inner(s, mapping) if isinstance(s, ir.If | ir.For) else walk.substituted(s, mapping)
+            match s:
+                case ir.Op():
+                    s = self.added(s, fresh)
+                    if isinstance(s, ir.Accumulate) or is_fresh(s):
+                        fresh.add(s.target)
+                        if isinstance(s, ir.Op) and s.function is np.zeros_like:
+                            zeros.add(s.target)
+                case ir.Accumulate():
+                    if s.into in zeros and s.index is None and self.once(s.into) and self.is_like(s.value, s.into):
+                        if s.value in fresh and self.once(s.value):  # it is the sum itself
+                            mapping[s.target] = s.value
+                            self.uses[s.value] = self.uses[s.target]
+                            continue
+                        s = ir.Op(s.target, np.copy, (s.value,), {}, None, s.location)
+                        fresh.add(s.target)
+                    elif s.into in fresh:
+                        fresh.add(s.target)
+            done.append(s)
+        return done
+
+    def inner(self, s, mapping: dict):
+        """A branch or a loop with what is in it adding in place."""
+        blocks = []
+        for block in walk.blocks(s):
+            statements = self.block(block.statements, mapping)
+            blocks.append(ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results)))
+        if isinstance(s, ir.If):
+            return ir.If(walk.replaced(s.test, mapping), *blocks, s.results, s.location)
+        head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
+        return ir.For(head.sources, head.carried, blocks[0], head.collected, s.location)
+
+    def added(self, s: ir.Op, fresh: set):
+        """An addition, in place where one of its operands is nobody else's."""
+        if s.function is not operator.add or s.kwargs:
+            return s
+        for into, value in (s.args, s.args[::-1]):
+            if into in fresh and self.once(into) and self.is_like(into, s.target):
+                into.name = s.target.name
+                return ir.Accumulate(s.target, into, None, value, s.location)
+        return s
+
+    def is_like(self, a, b) -> bool:
+        """Whether two values are surely arrays of one shape and dtype."""
+        s, t = types.type_of(a), types.type_of(b)
+        arrays_ = s.kind is t.kind is Kind.ARRAY and s.ndim != 0
+        return arrays_ and types.same_shape(s, t) and types.same_dtype(s, t)
+
+    # ---------------------------------------------------------------- gradients
+
+    def gradients(self, statements: list, mapping: dict) -> list:
+        """Without the copies of gradients that are nobody else's."""
+        owned = self.owned(statements)
+        kept = []
+        for s in statements:
+            s = walk.substituted(s, mapping)
+            if isinstance(s, ir.Op) and s.function is arrays.as_gradient and len(s.args) == 2:
+                s = self.finished(s, owned, mapping)
+                if s is None:
+                    continue
+            kept.append(s)
+        return kept
+
+    def finished(self, s: ir.Op, owned: set, mapping: dict):
+        """The end of a gradient's way: nothing, a conversion, a check, or the copy."""
+        d, x = s.args
+        dt, xt = types.type_of(d), types.type_of(x)
+        if xt.kind is Kind.NUMBER and xt.dtype in ("float", "float64"):
+            if d == ir.ZERO and xt.dtype == "float":
+                mapping[s.target] = ir.Constant(0.0)
+                return None
+            if dt.kind is Kind.NUMBER and dt.dtype == xt.dtype:
+                mapping[s.target] = d
+                return None
+            if dt.kind is Kind.NUMBER and dt.is_real and xt.dtype == "float":
+                return ir.Op(s.target, float, (d,), {}, None, s.location)
+        if d in owned and self.once(d):
+            if self.is_like(d, x) and d in self.writable:
+                mapping[s.target] = d
+                return None
+            return ir.Op(s.target, arrays.as_gradient, (d, x), {"owned": ir.Constant(True)}, None, s.location)
+        return s
+
+    def owned(self, statements: list) -> set:
+        """The values of a block that are arrays, or containers of arrays, that nobody else refers to.
+
+        `writable` holds those of them that are surely arrays and no views.
+        """
+        owned: set = set()
+        self.writable: set = set()
+        self.note(statements, owned)
+        return owned
+
+    def note(self, statements: list, owned: set) -> None:
+        for s in statements:
+            match s:
+                case ir.Op():
+                    if is_fresh(s):
+                        owned.add(s.target)
+                        self.writable.add(s.target)
+                    elif s.function in _PASSING and s.args[0] in owned and self.once(s.args[0]):
+                        owned.add(s.target)
+                case ir.Accumulate():
+                    if s.into in owned:
+                        owned.add(s.target)
+                        self.writable.add(s.target)
+                case ir.Make():
+                    if all(isinstance(x, ir.Constant) or (x in owned and self.once(x)) for x in s.items):
+                        owned.add(s.target)
+                case ir.Unpack():
+                    if s.source in owned and self.once(s.source):
+                        owned.update(walk.pattern(s.targets))
+                case ir.If():
+                    self.note_branch(s, owned)
+                case ir.For():
+                    self.note_loop(s, owned)
+
+    def note_branch(self, s: ir.If, owned: set) -> None:
+        for block in (s.then, s.orelse):
+            self.note(block.statements, owned)
+        for r, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):
+            if all(x in owned and self.once(x) for x in ends):
+                owned.add(r)
+
+    def note_loop(self, s: ir.For, owned: set) -> None:
+        inside: set = set()  # what is made anew in each iteration
+        self.note(s.body.statements, inside)
+        n = len(s.carried)
+        for c, following in zip(s.carried, s.body.results, strict=False):
+            if c.initial in owned and self.once(c.initial) and _is_buffer(s.body, following, c.parameter):
+                owned.add(c.result)
+                if c.initial in self.writable:
+                    self.writable.add(c.result)
+        for v, operand in zip(s.collected, s.body.results[n:], strict=True):
+            if operand in inside and self.once(operand):
+                owned.add(v)
+
+
+# gives its first argument on, or something new
+_PASSING = {arrays.unbroadcast, operator.getitem, np.real}
+
+
+def is_fresh(s: ir.Op) -> bool:
+    """Whether an operation gives an array of dimension 1 or more in memory of its own."""
+    t = s.target.type
+    if t.kind is not Kind.ARRAY or t.ndim == 0:
+        return False
+    return isinstance(s.function, np.ufunc) or s.function in _FRESH
+
+
+def _is_buffer(body: ir.Block, following, parameter: Value) -> bool:
+    """Whether `following` is the buffer `parameter`, added to."""
+    into = {s.target: s.into for s in walk.statements(body) if isinstance(s, ir.Accumulate)}
+    while following in into:
+        following = into[following]
+    return following is parameter

@@ -1,0 +1,402 @@
+"""Says operations more simply: what a person would not have written down.
+
+In::
+
+    a = operator.mul(1.0, g)
+    b = operator.neg(x)
+    c = operator.add(a, b)
+
+Out::
+
+    c = operator.sub(g, x)
+
+Only what loses neither shape, dtype nor nan: ``0 * x`` stays (it is nan where x is inf), ``1 * x``
+becomes `x` where the dtype of `x` is known to be a floating one. `simplify` is asked by the `Builder`
+for every operation that is added; `fold` asks it again for a whole function, after values were shared.
+
+Examples
+--------
+>>> from s2sgrad.transform.show import show
+>>> from s2sgrad.transform import ir
+>>> x, t, y = (ir.Value(name, ir.FLOAT) for name in "xty")
+>>> negate = ir.Op(t, operator.neg, (x,))
+>>> add = ir.Op(y, operator.add, (ir.Constant(1.0), t))
+>>> f = ir.Function("f", [ir.Parameter(x)], ir.Block([negate, add], (y,)), ir.Namespace({}), backward_at=0)
+>>> print(show(fold(f)))
+f(x):
+    t = operator.neg(x)
+    y = operator.sub(1.0, x)
+    -> y
+"""
+
+import dataclasses
+import math
+import operator
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.ir import Constant, Kind, Value
+
+ADD, SUB, MUL, DIV, NEG, POW = operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow
+_SAME = {
+    np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: DIV, np.negative: NEG, np.power: POW,
+    operator.iadd: ADD, operator.isub: SUB, operator.imul: MUL, operator.itruediv: DIV,
+}  # fmt: skip
+_ELEMENTWISE = {
+    *_SAME, *_SAME.values(), np.sin, np.cos, np.tan, np.tanh, np.exp, np.log, np.sqrt, np.absolute, np.square,
+    np.conjugate, np.positive, operator.pos, abs, arrays.over, arrays.times,
+}  # fmt: skip
+# where an operand that was stretched to the shape of another operand need not have been
+_STRETCHING = {ADD, SUB, MUL, DIV, arrays.over, arrays.times, np.where}
+
+
+def simplify(build, function, args: tuple, kwargs: dict):
+    """The operand that ``function(*args, **kwargs)`` is, said more simply; None where it stays as it is.
+
+    `build` adds what the simpler form needs.
+    """
+    if kwargs:
+        return None
+    try:
+        rule = _RULES.get(function)
+    except TypeError:  # unhashable
+        rule = None
+    if rule is None:
+        return None
+    if function in _STRETCHING:
+        plain = _unstretched(build, args)
+        if plain is not None:
+            return build.op(function, *plain)
+    return rule(build, *args)
+
+
+def fold(function: ir.Function) -> ir.Function:
+    """Simplify the generated part of a function."""
+    from s2sgrad.transform.build import Builder  # builders simplify: the two know each other
+
+    if function.backward_at is None:
+        return function
+    build = Builder()
+    for s in function.body.statements[: function.backward_at]:
+        build.add(s)
+    mapping: dict = {}
+    refold(build, function.body.statements[function.backward_at :], mapping)
+    results = tuple(walk.replaced(r, mapping) for r in function.body.results)
+    return dataclasses.replace(function, body=ir.Block(build.statements, results))
+
+
+def refold(build, statements: list, mapping: dict) -> None:
+    """Add `statements` to a builder, simplified; `mapping` collects what became of their values."""
+    for s in statements:
+        if isinstance(s, ir.If | ir.For):
+            build.add(_refold_blocks(build, s, mapping))
+            continue
+        s = walk.substituted(s, mapping)
+        if not isinstance(s, ir.Op) or s.spelling is not None:
+            build.add(s)
+            continue
+        build.location = s.location
+        mark = len(build.statements)
+        known = simplify(build, s.function, s.args, s.kwargs)
+        if known is None:
+            build.add(s)
+            continue
+        mapping[s.target] = known
+        if len(build.statements) > mark and build.statements[-1].target is known:
+            known.name = s.target.name
+
+
+def _refold_blocks(build, s, mapping):
+    inner = []
+    for block in walk.blocks(s):
+        part = build.inner()
+        refold(part, block.statements, mapping)
+        inner.append(ir.Block(part.statements, tuple(walk.replaced(r, mapping) for r in block.results)))
+    if isinstance(s, ir.If):
+        return ir.If(walk.replaced(s.test, mapping), *inner, s.results, s.location)
+    head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
+    return ir.For(head.sources, head.carried, inner[0], head.collected, s.location)
+
+
+# ------------------------------------------------------------------------------------------- questions
+
+
+def _defined(build, operand, function):
+    """The arguments of `operand` where it is defined by a plain call of `function`."""
+    define = build.definitions.get(operand) if isinstance(operand, Value) else None
+    if isinstance(define, ir.Op) and _SAME.get(define.function, define.function) is function and not define.kwargs:
+        return define.args
+    return None
+
+
+def _number(operand):
+    """The number that a literal is, else None."""
+    if isinstance(operand, Constant) and type(operand.value) in (int, float, complex):
+        return operand.value
+    return None
+
+
+def _is(operand, number) -> bool:
+    return _number(operand) == number
+
+
+def _inexact(t: ir.Type) -> bool:
+    """A number or array of a floating or complex type: what ``1 * x`` gives back as it is."""
+    if t.kind is Kind.NUMBER and t.dtype == types.REAL:
+        return True
+    return t.kind in (Kind.NUMBER, Kind.ARRAY) and t.dtype is not None and t.dtype.startswith(("float", "complex"))
+
+
+def _float_like(operand) -> bool:
+    return not isinstance(operand, Constant) and _inexact(operand.type)
+
+
+def _power_of_two(x) -> bool:
+    return isinstance(x, int | float) and x != 0 and math.isfinite(x) and abs(math.frexp(x)[0]) == 0.5
+
+
+def _constant(function, *args):
+    """A literal, where all arguments are literal numbers and the result is a finite one."""
+    numbers = [_number(a) for a in args]
+    if any(n is None for n in numbers):
+        return None
+    try:
+        value = function(*numbers)
+    except (ArithmeticError, ValueError):
+        return None
+    return Constant(value) if type(value) is int or (type(value) is float and math.isfinite(value)) else None
+
+
+def _unstretched(build, args):
+    """The arguments, where one was broadcast to the shape of another, without that."""
+    for i, a in enumerate(args):
+        define = build.definitions.get(a) if isinstance(a, Value) else None
+        if not isinstance(define, ir.Op) or define.function is not np.broadcast_to or a.type.shape in (None, ()):
+            continue
+        for j, b in enumerate(args):
+            if j != i and isinstance(b, Value) and b.type.kind is Kind.ARRAY and types.same_shape(a.type, b.type):
+                stretched = build.definitions.get(b)
+                if isinstance(stretched, ir.Op) and stretched.function is np.broadcast_to:
+                    continue
+                return (*args[:i], define.args[0], *args[i + 1 :])
+    return None
+
+
+# ------------------------------------------------------------------------------------------- one each
+
+
+def _add(build, a, b):
+    if (c := _constant(ADD, a, b)) is not None:
+        return c
+    if a is b and isinstance(a, Value) and a.type.kind in (Kind.NUMBER, Kind.ARRAY):
+        return build.op(MUL, Constant(2), a)
+    if (inner := _defined(build, b, NEG)) is not None:
+        return build.op(SUB, a, inner[0])
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(SUB, b, inner[0])
+    return None
+
+
+def _sub(build, a, b):
+    if (c := _constant(SUB, a, b)) is not None:
+        return c
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(NEG, build.op(ADD, inner[0], b))
+    if (inner := _defined(build, b, NEG)) is not None:
+        return build.op(ADD, a, inner[0])
+    return None
+
+
+def _mul(build, a, b):
+    if (c := _constant(MUL, a, b)) is not None:
+        return c
+    swapped = _number(b) is not None and _number(a) is None
+    if swapped:  # numbers first: 2 * x
+        a, b = b, a
+    if _is(a, 1) and _float_like(b):
+        return b
+    if _is(a, -1) and _float_like(b):
+        return build.op(NEG, b)
+    n = _number(a)
+    if n is not None and isinstance(n, int | float) and n < 0:
+        return build.op(NEG, build.op(MUL, Constant(-n), b))
+    if n is not None and (inner := _defined(build, b, MUL)) is not None:
+        m = _number(inner[0])
+        if m is not None and (_power_of_two(n) or _power_of_two(m)):
+            return build.op(MUL, Constant(n * m), inner[1])
+        if m is None and _power_of_two(n) and types.type_of(inner[0]).kind is Kind.NUMBER:
+            return build.op(MUL, build.op(MUL, a, inner[0]), inner[1])
+    if n is not None and _power_of_two(n) and (inner := _defined(build, b, DIV)) is not None:
+        if _number(inner[0]) is not None:
+            return build.op(DIV, build.op(MUL, a, inner[0]), inner[1])
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(NEG, build.op(MUL, inner[0], b))
+    if (inner := _defined(build, b, NEG)) is not None:
+        return build.op(NEG, build.op(MUL, a, inner[0]))
+    if (stretched := _scaled(build, a, b, lambda s, c: build.op(MUL, s, c))) is not None:
+        return stretched
+    return build.op(MUL, a, b) if swapped else None
+
+
+def _div(build, a, b):
+    if _is(b, 1) and _float_like(a):
+        return a
+    if _number(a) is not None and _number(b) is not None and _number(b) != 0:
+        return _constant(DIV, a, b)
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(NEG, build.op(DIV, inner[0], b))
+    if _number(b) is not None and (inner := _defined(build, a, np.broadcast_to)) is not None and len(inner) == 2:
+        return build.op(np.broadcast_to, build.op(DIV, inner[0], b), inner[1])
+    return None
+
+
+def _scaled(build, a, b, scale):
+    """A stretched number times a number: the product, stretched."""
+    for stretched, factor in ((a, b), (b, a)):
+        inner = _defined(build, stretched, np.broadcast_to)
+        if inner is not None and len(inner) == 2 and types.type_of(factor).kind is Kind.NUMBER:
+            return build.op(np.broadcast_to, scale(factor, inner[0]), inner[1])
+    return None
+
+
+def _neg(build, a):
+    if (c := _constant(NEG, a)) is not None:
+        return c
+    if (inner := _defined(build, a, NEG)) is not None and _float_like(inner[0]):
+        return inner[0]
+    inner = _defined(build, a, np.broadcast_to)
+    if inner is not None and len(inner) == 2:
+        return build.op(np.broadcast_to, build.op(NEG, inner[0]), inner[1])
+    return None
+
+
+def _pow(build, a, b):
+    if _is(b, 1) and type(b.value) is int:
+        return a
+    return None
+
+
+def _over(build, g, d):
+    n = _number(d)
+    if n is not None and n != 0 and math.isfinite(abs(n)):
+        return build.op(DIV, g, d)
+    if (inner := _defined(build, g, NEG)) is not None:
+        return build.op(NEG, build.op(arrays.over, inner[0], d))
+    return None
+
+
+def _times(build, g, p):
+    n = _number(p)
+    if (n is not None and math.isfinite(abs(n))) or (_number(g) or 0) != 0:
+        return build.op(MUL, g, p)
+    if (inner := _defined(build, g, NEG)) is not None:
+        return build.op(NEG, build.op(arrays.times, inner[0], p))
+    return None
+
+
+def _conjugate(build, a):
+    if _number(a) is not None and not isinstance(a.value, complex):
+        return a
+    if not isinstance(a, Constant) and a.type.is_real:
+        return a
+    inner = _defined(build, a, np.conjugate)
+    return inner[0] if inner is not None else None
+
+
+def _real(build, a):
+    return a if not isinstance(a, Constant) and a.type.is_real else None
+
+
+def _unbroadcast(build, g, x):
+    """Nothing to sum where the shapes are surely equal, nor a part to take where no complex number is."""
+    gt, xt = types.type_of(g), types.type_of(x)
+    if not build.dims.same(gt, xt):
+        template = _template(build, x)
+        return None if template is x else build.op(arrays.unbroadcast, g, template)
+    if gt.kind is not xt.kind and xt.kind is not Kind.NUMBER:
+        return None
+    if gt.is_real or (xt.dtype is not None and not xt.is_real):
+        return g
+    return build.op(np.real, g) if xt.is_real else None
+
+
+def _template(build, x):
+    """An earlier value of the same shape, as real as `x`, that `x` was computed from: what a shape is asked of."""
+    while isinstance(x, Value) and x.type.kind is Kind.ARRAY:
+        define = build.definitions.get(x)
+        if not isinstance(define, ir.Op) or define.function not in _ELEMENTWISE:
+            break
+        earlier = [
+            a
+            for a in define.args
+            if isinstance(a, Value)
+            and a.type.kind is Kind.ARRAY
+            and types.same_shape(a.type, x.type)
+            and a.type.dtype is not None
+            and x.type.dtype is not None
+            and a.type.is_real is x.type.is_real
+        ]
+        if not earlier:
+            break
+        x = earlier[0]
+    return x
+
+
+def _shape(build, x):
+    template = _template(build, x)
+    return None if template is x else build.op(np.shape, template, spelling="shape")
+
+
+def _size(build, x):
+    template = _template(build, x)
+    return None if template is x else build.op(np.size, template, spelling="size")
+
+
+def _broadcast_to(build, a, shape):
+    if shape == Constant(()) and types.type_of(a).kind is Kind.NUMBER:
+        return a
+    inner = a
+    while isinstance(inner, Value) and inner.type.kind is not Kind.NUMBER:
+        define = build.definitions.get(inner)
+        if not isinstance(define, ir.Op) or define.function not in (np.broadcast_to, np.expand_dims, np.reshape):
+            return None
+        inner = define.args[0]
+    return None if inner is a else build.op(np.broadcast_to, inner, shape)
+
+
+def _reshape(build, a, shape):
+    """A reshape to the shape that it has."""
+    define = build.definitions.get(shape) if isinstance(shape, Value) else None
+    if isinstance(define, ir.Op) and define.function is np.shape and isinstance(define.args[0], Value):
+        template, t = define.args[0].type, types.type_of(a)
+        if t.kind is Kind.ARRAY and template.kind is Kind.ARRAY and types.same_shape(t, template):
+            return a
+    return None
+
+
+def _getitem(build, x, index):
+    """An element of a container that was made just before."""
+    define = build.definitions.get(x) if isinstance(x, Value) else None
+    if not isinstance(define, ir.Make) or not isinstance(index, Constant):
+        return None
+    i = index.value
+    if x.type.kind is Kind.DICT and x.type.keys is not None and i in x.type.keys:
+        i = x.type.keys.index(i)
+    elif x.type.kind not in (Kind.TUPLE, Kind.LIST) or type(i) is not int:
+        return None
+    if -len(define.items) <= i < len(define.items) and define.items[i] != ir.ZERO:
+        return define.items[i]
+    return None
+
+
+_RULES = {
+    ADD: _add, SUB: _sub, MUL: _mul, DIV: _div, NEG: _neg, POW: _pow,
+    arrays.over: _over, arrays.times: _times, np.conjugate: _conjugate, np.real: _real,
+    arrays.unbroadcast: _unbroadcast, np.broadcast_to: _broadcast_to, np.reshape: _reshape,
+    operator.getitem: _getitem, np.where: lambda build, *args: None, np.shape: _shape, np.size: _size,
+}  # fmt: skip
+for _ufunc, _operator in _SAME.items():
+    _RULES[_ufunc] = _RULES[_operator]

@@ -1,0 +1,140 @@
+"""Drops what nobody reads: operations, results of branches, what loops carry and save.
+
+In::
+
+    y = np.sin(x)                       # the user's: the value is not asked for
+    dx = np.cos(x)
+
+Out::
+
+    dx = np.cos(x)
+
+Statements of the user's that may have effects stay, needed or not: a derivative prints, draws random
+numbers and raises as the function does.
+
+Examples
+--------
+>>> import numpy as np
+>>> from s2sgrad.transform.show import show
+>>> x, y, d = (ir.Value(name, ir.FLOAT) for name in "xyd")
+>>> body = ir.Block([ir.Op(y, np.sin, (x,)), ir.Op(d, np.cos, (x,))], (d,))
+>>> print(show(prune(ir.Function("f", [ir.Parameter(x)], body, ir.Namespace({}), backward_at=1))))
+f(x):
+    d = np.cos(x)
+    -> d
+"""
+
+import dataclasses
+
+import gast
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.ir import Value
+from s2sgrad.transform.trees import is_pure
+
+
+def prune(function: ir.Function) -> ir.Function:
+    """Drop what the result does not depend on and what has no effects."""
+    at = function.backward_at
+    pruner = _Pruner(function.namespace)
+    live = {v for r in function.body.results for v in walk.values(r)}
+    split = len(function.body.statements) if at is None else at
+    pruner.generated = True
+    after = pruner.statements(function.body.statements[split:], live)
+    pruner.generated = False
+    before = pruner.statements(function.body.statements[:split], live)
+    body = ir.Block(before + after, function.body.results)
+    return dataclasses.replace(function, body=body, backward_at=None if at is None else len(before))
+
+
+def pruned(block: ir.Block) -> ir.Block:
+    """A block of generated statements without those that its results do not depend on."""
+    pruner = _Pruner(ir.Namespace({}))
+    pruner.generated = True
+    return pruner.block(block, {v for r in block.results for v in walk.values(r)})
+
+
+class _Pruner:
+    """Walks backwards; `live` holds the values that are read by what comes after."""
+
+    def __init__(self, namespace: ir.Namespace):
+        self.namespace = namespace
+        self.generated = False
+
+    def block(self, block: ir.Block, live: set) -> ir.Block:
+        live.update(v for r in block.results for v in walk.values(r))
+        return ir.Block(self.statements(block.statements, live), block.results)
+
+    def statements(self, statements: list, live: set) -> list:
+        kept = []
+        for s in reversed(statements):
+            s = self.statement(s, live)
+            if s is not None:
+                kept.append(s)
+                live.update(walk.uses(s))
+        return kept[::-1]
+
+    def statement(self, s, live: set):
+        """What stays of a statement; None for nothing."""
+        match s:
+            case ir.Op():
+                return s if s.target in live or s.function is arrays.scalar_seed else None
+            case ir.Make() | ir.Accumulate():
+                return s if s.target in live else None
+            case ir.Bind():
+                return s if s.target in live or not self.is_pure(s.code.node) else None
+            case ir.Call():
+                return s if s.target in live or not self.generated else None
+            case ir.Unpack():
+                targets = _wanted(s.targets, live)
+                return None if targets is None else dataclasses.replace(s, targets=targets)
+            case ir.If():
+                return self.branch(s, live)
+            case ir.For():
+                return self.loop(s, live)
+        return s
+
+    def is_pure(self, node) -> bool:
+        """Has evaluating the expression no effects, and does it need no evaluating for its own sake?"""
+        calls = any(isinstance(part, gast.Call) for part in gast.walk(node))
+        return is_pure(node, self.namespace) if calls else True
+
+    def branch(self, s: ir.If, live: set):
+        wanted = [i for i, r in enumerate(s.results) if r in live]
+        inner = []
+        for block in (s.then, s.orelse):
+            alive = set(live)
+            block = self.block(ir.Block(block.statements, tuple(block.results[i] for i in wanted)), alive)
+            inner.append((block, alive))
+        if not wanted and not any(block.statements for block, _ in inner):
+            return None
+        for _, alive in inner:
+            live |= alive
+        return ir.If(s.test, inner[0][0], inner[1][0], tuple(s.results[i] for i in wanted), s.location)
+
+    def loop(self, s: ir.For, live: set):
+        n = len(s.carried)
+        kept = [i for i, c in enumerate(s.carried) if c.result in live]
+        collected = [i for i, v in enumerate(s.collected) if v in live]
+        while True:  # what the body reads of the iteration before is carried too
+            results = tuple(s.body.results[i] for i in kept) + tuple(s.body.results[n + i] for i in collected)
+            alive = set(live)
+            body = self.block(ir.Block(s.body.statements, results), alive)
+            more = [i for i, c in enumerate(s.carried) if i in kept or c.parameter in alive]
+            if more == kept:
+                break
+            kept = more
+        if not body.statements and not collected and not kept:
+            return None
+        live |= alive
+        carried = [s.carried[i] for i in kept]
+        return ir.For(s.sources, carried, body, [s.collected[i] for i in collected], s.location)
+
+
+def _wanted(targets, live: set):
+    """A pattern without the targets that nobody reads; None where none is left."""
+    if isinstance(targets, tuple):
+        found = tuple(_wanted(t, live) for t in targets)
+        return None if all(t is None for t in found) else found
+    return targets if isinstance(targets, Value) and targets in live else None

@@ -1,0 +1,238 @@
+"""From a Python function and the types of its arguments to the intermediate language.
+
+`lower` is the entrance to the compiler: everything behind it (reverse pass, optimization, emission)
+sees only the intermediate language.
+"""
+
+import functools
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import CellType, FunctionType, MethodType
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import source, syntax
+from s2sgrad.transform.frontend.calls import carrying, derivatives, positions
+from s2sgrad.transform.frontend.lower import Lowering
+from s2sgrad.transform.frontend.resolve import Guard, Known
+from s2sgrad.transform.frontend.session import Row, Session, differentiated, namespace_of
+from s2sgrad.transform.frontend.values import Arguments
+from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spec import Spec
+
+__all__ = ["Guard", "Lowered", "Row", "Spec", "lower"]
+
+
+@dataclass(slots=True, eq=False)
+class Lowered:
+    """A function in the intermediate language.
+
+    Attributes
+    ----------
+    function : ir.Function
+    callees : list of ir.Callee
+        The functions that it calls, directly or not, in the order in which they are met.
+    guards : list of Guard
+        What it assumes of the names outside of it.
+    report : list of Row
+        What was compiled, for ``explain()``.
+    """
+
+    function: ir.Function
+    callees: list
+    guards: list
+    report: list
+
+
+def lower(function, types: Mapping[str, ir.Type], active) -> Lowered:
+    """Lower a Python function for arguments of these types.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function, lambda, bound method, `functools.partial`, callable instance, or a derivative
+        object.
+    types : dict of str to Type
+        The types of the arguments, by parameter name; for ``*args`` and ``**kwargs`` those of the tuple
+        and the dict.
+    active : set of str, or dict
+        The names of the parameters that a derivative flows from. A dict may say of a container which
+        items: ``{"args": (True, False)}``.
+
+    Raises
+    ------
+    CompileError
+        Where something is not surely understood.
+
+    Examples
+    --------
+    >>> from s2sgrad.transform.show import show
+    >>> import numpy as np
+    >>> def f(x, n):
+    ...     y = 0.0
+    ...     for i in range(n):
+    ...         y = y + np.sin(x[i])
+    ...     if y > 1:
+    ...         return y
+    ...     return y * y
+    >>> array = ir.Type(Kind.ARRAY, "float64", 1, "s")
+    >>> print(show(lower(f, {"x": array, "n": ir.INT}, {"x"}).function))
+    f(x*, n):
+        y = Code(0.0)
+        for i in Code(range(n)) carrying y'* = 0.0:
+            t* = operator.getitem(x*, i)
+            t'* = np.sin(t*)
+            y''* = operator.add(y'*, t'*)
+            -> y''*
+        => y'''*
+        if Code(y > 1; y is y'''*):
+            -> y'''*
+        else:
+            result* = operator.mul(y'''*, y'''*)
+            -> result*
+        => result'*
+        -> result'*
+    """
+    session = Session()
+    top = _lower(session, function, types, active)
+    callees = [callee for callee, _ in session.callees.values()]
+    return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()))
+
+
+def _lower(session: Session, function, types, active) -> ir.Function:
+    if isinstance(getattr(function, "__s2sgrad__", None), Spec):
+        return gradient_of(session, function, types, active)
+    given: dict = {}  # parameters that are known already: the instance of a method, what a partial holds
+    defaults: dict = {}
+    while not isinstance(function, FunctionType):
+        function = _peel(function, given, defaults)
+    found = source.find(function)
+    namespace = namespace_of(function)
+    args = found.node.args
+    positional = [a.id for a in [*args.posonlyargs, *args.args]]
+    fixed = dict(zip(positional, given.get("", ()), strict=False))
+    if fixed:
+        cells = {**namespace.cells, **{name: CellType(value) for name, value in fixed.items()}}
+        namespace = ir.Namespace(namespace.globals, cells)
+    lowering = Lowering(session, found, namespace)
+    for name, value in fixed.items():
+        known = lowering.outside.name(name)
+        lowering.env[name] = known if known.operand.type.kind in (Kind.CALLABLE, Kind.OTHER) else _placed(lowering, name, known)
+    names = [n for n in syntax.parameters(found.node) if n not in fixed]
+    if hasattr(function, "__wrapped__") and not set(active) <= set(names):
+        parameters = _parameters_of_wrapped(lowering, function, types, active)
+    else:
+        parameters = _parameters(lowering, found, function, types, active, set(fixed), defaults)
+    unknown = set(active) - {p.value.name for p in parameters}
+    if unknown:
+        raise CompileError(f"{found.name} has no parameter {min(unknown)}", found.location())
+    block = lowering.run()
+    session.report(found)
+    doc = gast.get_docstring(found.node) if isinstance(found.node, gast.FunctionDef) else None
+    name = found.name if found.name.isidentifier() else "function"
+    return ir.Function(name, parameters, block, namespace, found.location(), doc or "")
+
+
+def _placed(lowering, name: str, known: Known) -> ir.Value:
+    lowering.assign_name(name, known)
+    return lowering.env[name]
+
+
+def _peel(function, given: dict, defaults: dict):
+    """What a bound method, a partial or a callable instance calls; notes the arguments that it holds."""
+    if isinstance(function, MethodType):
+        given[""] = (function.__self__, *given.get("", ()))
+        return function.__func__
+    if isinstance(function, functools.partial):
+        given[""] = (*function.args, *given.get("", ()))
+        defaults.update({k: v for k, v in function.keywords.items() if k not in defaults})
+        return function.func
+    call = getattr(type(function), "__call__", None)
+    if isinstance(function, type) or not isinstance(call, FunctionType):
+        name = getattr(function, "__qualname__", None) or repr(function)
+        raise CompileError(f"{name} is not written in Python: there is no source to differentiate")
+    given[""] = (function, *given.get("", ()))
+    return call
+
+
+def _parameters(lowering, found, function, types, active, fixed: set, defaults: dict) -> list:
+    args = found.node.args
+    namespace, cells = lowering.namespace, {}
+    values = dict(zip([a.id for a in [*args.posonlyargs, *args.args]][::-1], (function.__defaults__ or ())[::-1], strict=False))
+    values |= function.__kwdefaults__ or {}
+    values |= defaults
+    made = []
+
+    def add(name, spelling="", keyword_only=False):
+        if name in fixed:
+            return
+        t = types.get(name, ir.UNKNOWN)
+        value = lowering.parameter(name, t, _activity(t, name, active))
+        lowering.env[name] = value
+        default = _default(name, values[name], namespace, cells) if name in values and not spelling else None
+        made.append(ir.Parameter(value, spelling, keyword_only, default))
+
+    for a in [*args.posonlyargs, *args.args]:
+        add(a.id)
+    if args.vararg is not None:
+        add(args.vararg.id, "*")
+    for a in args.kwonlyargs:
+        add(a.id, keyword_only=True)
+    if args.kwarg is not None:
+        add(args.kwarg.id, "**")
+    namespace.cells.update(cells)
+    return made
+
+
+def _parameters_of_wrapped(lowering, function, types, active) -> list:
+    """The parameters that a wrapper says it has (those of what it wraps), handed to those that it has."""
+    made, given = [], Arguments()
+    for p in inspect.signature(function).parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty:
+            raise CompileError(f"{function.__name__} is wrapped, and its parameter {p.name} may be left out of a call")
+        t = types.get(p.name, ir.UNKNOWN)
+        value = lowering.parameter(p.name, t, _activity(t, p.name, active))
+        made.append(ir.Parameter(value, "", p.kind is p.KEYWORD_ONLY))
+        if p.kind is p.KEYWORD_ONLY:
+            given.keywords[p.name] = value
+        else:
+            given.positional.append(value)
+    tree = lowering.found.node
+    defaults = {n: ir.Constant(v) for n, v in (function.__kwdefaults__ or {}).items() if isinstance(v, (int, float, str, bool))}
+    if function.__defaults__ or len(defaults) < len(function.__kwdefaults__ or {}):
+        raise CompileError(f"the wrapper {lowering.found.name} has defaults of its own", lowering.found.location())
+    for name, thing in lowering.assign_parameters(tree, given, defaults, tree).items():
+        lowering.env[name] = lowering.operand(thing)
+    return made
+
+
+def _default(name, value, namespace, cells: dict) -> ir.Code:
+    """The default of a parameter: a literal, or a name in a closure cell that holds the object."""
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        return ir.Code(gast.Constant(value, None))
+    label = f"default_{name}"
+    while label in namespace.globals or label in namespace.cells:
+        label += "_"
+    cells[label] = CellType(value)
+    return ir.Code(gast.Name(label, gast.Load(), None, None))
+
+
+def _activity(t: ir.Type, name: str, active):
+    """Which parts of a parameter a derivative flows from: all numbers and arrays that can have one."""
+    return carrying(t, active.get(name, False) if isinstance(active, Mapping) else name in active)
+
+
+def gradient_of(session: Session, function, types, active) -> ir.Function:
+    """The derivative that a derivative object is, itself a function of the intermediate language."""
+    specs, primal = derivatives(function)
+    if not isinstance(primal, FunctionType):
+        raise CompileError("the derivative of the derivative of this kind of callable is not compiled")
+    node = source.find(primal).node
+    order = syntax.parameters(node)
+    wrt = [positions(spec, node) for spec in specs]
+    chosen = dict(active) if isinstance(active, Mapping) else dict.fromkeys(active, True)
+    chosen |= {order[i]: True for places in wrt for i in places}
+    return differentiated(_lower(session, primal, types, chosen), tuple(zip(specs, wrt, strict=True)))

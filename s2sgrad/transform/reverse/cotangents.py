@@ -1,0 +1,122 @@
+"""Where the reverse pass keeps the cotangents that it has collected so far.
+
+Containers whose items are known never exist as cotangents while the pass runs: each leaf has a slot of
+its own, ``(value, path)``, and what is added to a slot is an ordinary number or array. A container is
+put together where one is handed on: as a gradient, to a function, to a rule.
+"""
+
+from dataclasses import dataclass
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.ir import Type, Value
+from s2sgrad.transform.reverse.activity import carries, item, keys
+
+Slot = tuple[Value, tuple]
+
+
+@dataclass(frozen=True, slots=True)
+class Cotangent:
+    """What was collected in a slot.
+
+    Attributes
+    ----------
+    operand : Value or Constant
+    owned : bool
+        A buffer that the pass made for this slot alone: added to in place.
+    partial : bool
+        A container, some leaves of which may be None for zero.
+    """
+
+    operand: ir.Operand
+    owned: bool = False
+    partial: bool = False
+
+
+def leaves(t: Type, path: tuple = ()):
+    """The paths and types of the leaves of a value of type `t` that can carry a derivative.
+
+    Examples
+    --------
+    >>> list(leaves(ir.Type(ir.Kind.TUPLE, items=(ir.FLOAT, ir.INT)))) == [((0,), ir.FLOAT)]
+    True
+    """
+    known = keys(t)
+    if known is None:
+        if carries(t):
+            yield path, t
+        return
+    for key in known:
+        yield from leaves(item(t, key), (*path, key))
+
+
+def slot_type(slot: Slot) -> Type:
+    """The type of the value that a slot is of."""
+    value, path = slot
+    t = value.type
+    for key in path:
+        t = item(t, key)
+    return t
+
+
+def slot_name(slot: Slot) -> str:
+    """What the cotangent of a slot wants to be called."""
+    value, path = slot
+    name = value.name
+    for i, key in enumerate(path):
+        if isinstance(key, str) and key.isidentifier():
+            name = key
+        else:
+            name += f"{'_' * (i > 0)}{key}" if isinstance(key, int) else ""
+    return f"d{name}"
+
+
+class Scope:
+    """The cotangents collected in one block.
+
+    What a block inside adds to a value from outside starts from what the blocks around have collected.
+    """
+
+    def __init__(self, outer: "Scope | None" = None, local: set = frozenset()):
+        self.outer = outer
+        self.local = local
+        self.cotangents: dict[Slot, Cotangent] = {}
+
+    def get(self, slot: Slot) -> Cotangent | None:
+        found = self.cotangents.get(slot)
+        if found is not None or self.outer is None or slot[0] in self.local:
+            return found
+        return self.inherit(slot)
+
+    def inherit(self, slot: Slot) -> Cotangent | None:
+        return self.outer.get(slot)
+
+    def set(self, slot: Slot, cotangent: Cotangent) -> None:
+        self.cotangents[slot] = cotangent
+
+    def pop(self, slot: Slot) -> Cotangent | None:
+        return self.cotangents.pop(slot, None)
+
+
+class LoopScope(Scope):
+    """The cotangents collected in one iteration; what goes to values from outside is carried along."""
+
+    def __init__(self, outer: Scope, local: set):
+        super().__init__(outer, local)
+        self.accumulators: dict[Slot, Value] = {}
+
+    def inherit(self, slot: Slot) -> Cotangent:
+        t = slot_type(slot)
+        parameter = Value(slot_name(slot), t)
+        self.accumulators[slot] = parameter
+        found = Cotangent(parameter, owned=has_buffer(t), partial=is_container(t))
+        self.cotangents[slot] = found
+        return found
+
+
+def is_container(t: Type) -> bool:
+    return t.kind in (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
+
+
+def has_buffer(t: Type) -> bool:
+    """Whether the cotangent of such a value can be added to in place."""
+    return t.kind in (ir.Kind.ARRAY, ir.Kind.LIST, ir.Kind.TUPLE, ir.Kind.DICT)

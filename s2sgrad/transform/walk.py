@@ -1,0 +1,177 @@
+"""What every pass wants to know of a statement: what it uses, what it defines, and a copy with other operands."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+
+from s2sgrad.transform import ir
+
+
+def values(operand) -> Iterator[ir.Value]:
+    """The values that an operand reads."""
+    if isinstance(operand, ir.Value):
+        yield operand
+    elif isinstance(operand, ir.Code):
+        yield from operand.reads.values()
+
+
+def pattern(targets) -> Iterator[ir.Value]:
+    """The values in a (nested) tuple of targets, in order."""
+    if isinstance(targets, tuple):
+        for target in targets:
+            yield from pattern(target)
+    elif targets is not None:
+        yield targets
+
+
+def operands(s) -> list:
+    """The operands of a statement itself, not of the blocks in it."""
+    match s:
+        case ir.Op():
+            found = [*s.args, *s.kwargs.values()]
+            return found + [s.spelling] if isinstance(s.spelling, ir.Code) else found
+        case ir.Bind():
+            return [s.code]
+        case ir.Verbatim():
+            return list(s.reads.values())
+        case ir.Make():
+            return list(s.items)
+        case ir.Unpack():
+            return [s.source]
+        case ir.Accumulate():
+            return [s.into, s.value] if s.index is None else [s.into, s.index, s.value]
+        case ir.Call():
+            return list(s.args)
+        case ir.If():
+            return [s.test]
+        case ir.For():
+            found = [x for source in s.sources for x in (source.iterable, source.start) if x is not None]
+            return found + [c.initial for c in s.carried]
+    raise TypeError(s)
+
+
+def uses(s) -> list:
+    """The values that a statement itself reads, each as often as it does."""
+    return [v for operand in operands(s) for v in values(operand)]
+
+
+def blocks(s) -> tuple:
+    """The blocks in a statement."""
+    if isinstance(s, ir.If):
+        return s.then, s.orelse
+    return (s.body,) if isinstance(s, ir.For) else ()
+
+
+def defines(s) -> list:
+    """The values that a statement defines for those after it."""
+    match s:
+        case ir.Verbatim():
+            return list(s.writes.values())
+        case ir.Unpack():
+            return list(pattern(s.targets))
+        case ir.If():
+            return list(s.results)
+        case ir.For():
+            return [c.result for c in s.carried] + s.collected
+    return [s.target]
+
+
+def enters(s) -> list:
+    """The values that a loop defines for its body alone."""
+    if not isinstance(s, ir.For):
+        return []
+    return [v for source in s.sources for v in pattern(source.element)] + [c.parameter for c in s.carried]
+
+
+def statements(block: ir.Block) -> Iterator:
+    """All statements of a block and of the blocks in it, outer before inner."""
+    for s in block.statements:
+        yield s
+        for inner in blocks(s):
+            yield from statements(inner)
+
+
+def defined(block: ir.Block) -> set:
+    """All values defined in a block, at any depth."""
+    return {v for s in statements(block) for v in (*defines(s), *enters(s))}
+
+
+def read(block: ir.Block) -> dict:
+    """All values read in a block, at any depth, in order of first reading."""
+    found: dict = {}
+    for s in block.statements:
+        found.update(dict.fromkeys(uses(s)))
+        for inner in blocks(s):
+            found.update(read(inner))
+    found.update((v, None) for operand in block.results for v in values(operand))
+    return found
+
+
+def free(block: ir.Block) -> list:
+    """The values that a block reads and does not define, in order of first reading."""
+    own = defined(block)
+    return [v for v in read(block) if v not in own]
+
+
+def replaced(operand, mapping: dict):
+    """An operand with its values replaced."""
+    if isinstance(operand, ir.Value):
+        while operand in mapping:
+            operand = mapping[operand]
+            if not isinstance(operand, ir.Value):
+                break
+        return operand
+    if isinstance(operand, ir.Code) and any(v in mapping for v in operand.reads.values()):
+        reads = {name: replaced(v, mapping) for name, v in operand.reads.items()}
+        return ir.Code(operand.node, reads, operand.type)
+    return operand
+
+
+def substitute(block: ir.Block, mapping: dict) -> ir.Block:
+    """A copy of a block (its statements, not its values) with values replaced wherever they are read."""
+    return ir.Block([substituted(s, mapping) for s in block.statements], _all(block.results, mapping))
+
+
+def _all(operands: Iterable, mapping) -> tuple:
+    return tuple(replaced(operand, mapping) for operand in operands)
+
+
+def substituted(s, mapping: dict):
+    """A copy of a statement with values replaced wherever they are read."""
+    match s:
+        case ir.Op():
+            spelling = replaced(s.spelling, mapping)
+            kwargs = {k: replaced(v, mapping) for k, v in s.kwargs.items()}
+            return ir.Op(s.target, s.function, _all(s.args, mapping), kwargs, spelling, s.location)
+        case ir.Bind():
+            return dataclasses.replace(s, code=replaced(s.code, mapping))
+        case ir.Verbatim():
+            return dataclasses.replace(s, reads={k: replaced(v, mapping) for k, v in s.reads.items()})
+        case ir.Make():
+            return dataclasses.replace(s, items=_all(s.items, mapping))
+        case ir.Unpack():
+            return dataclasses.replace(s, source=replaced(s.source, mapping))
+        case ir.Accumulate():
+            index = None if s.index is None else replaced(s.index, mapping)
+            return dataclasses.replace(s, into=replaced(s.into, mapping), index=index, value=replaced(s.value, mapping))
+        case ir.Call():
+            return dataclasses.replace(s, args=_all(s.args, mapping))
+        case ir.If():
+            then, orelse = substitute(s.then, mapping), substitute(s.orelse, mapping)
+            return ir.If(replaced(s.test, mapping), then, orelse, s.results, s.location)
+        case ir.For():
+            sources = [
+                dataclasses.replace(
+                    source,
+                    iterable=None if source.iterable is None else replaced(source.iterable, mapping),
+                    start=replaced(source.start, mapping),
+                )
+                for source in s.sources
+            ]
+            carried = [ir.Carried(c.parameter, replaced(c.initial, mapping), c.result) for c in s.carried]
+            return ir.For(sources, carried, substitute(s.body, mapping), list(s.collected), s.location)
+    raise TypeError(s)
+
+
+def copied(block: ir.Block) -> ir.Block:
+    """A copy of the statements of a block; the values are the same."""
+    return substitute(block, {})

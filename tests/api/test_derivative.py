@@ -1,0 +1,408 @@
+"""The object itself: source, explain, check, export, metadata, pickling, engines."""
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import s2sgrad
+from s2sgrad import GradientCheckError, elementwise_grad, grad, value_and_grad, vjp
+from s2sgrad.rules import table
+
+
+def loss(w, x, y=1.0):
+    """Squared error.
+
+    Of a linear model.
+    """
+    r = w * x - y
+    return np.sum(r * r)
+
+
+@grad
+def decorated(x):
+    return x**3
+
+
+class Owner:
+    k = 2.0
+
+    @grad
+    def method(self, x):
+        return self.k * x * x
+
+    def plain(self, x):
+        return self.k * x * x
+
+
+def fills(x):
+    out = np.zeros(2)
+    out[:] = x
+    return np.sum(out * out)
+
+
+class TestMetadata:
+    def test_name_doc_signature(self):
+        g = grad(loss)
+        assert g.__name__ == "loss" and g.__doc__ == loss.__doc__ and g.__module__ == loss.__module__
+        assert g.__wrapped__ is loss and g.primal is loss
+        assert inspect.signature(g) == inspect.signature(loss)
+
+    def test_repr(self):
+        g = grad(loss, ("w", "x"), mode="tape")
+        assert repr(g) == "<grad of loss: not called yet, argnums=('w', 'x'), mode='tape'>"
+        g(1.0, 2.0)
+        assert repr(g) == "<grad of loss: tape, argnums=('w', 'x'), mode='tape'>"
+        assert repr(value_and_grad(loss, has_aux=True)).startswith("<value_and_grad of loss: not called yet, has_aux")
+
+    def test_engine(self):
+        g = grad(loss)
+        assert g.engine is None
+        g(1.0, 2.0)
+        assert g.engine == "compiled"
+        t = grad(fills)
+        t(1.0)
+        assert t.engine == "tape"
+
+
+class TestSource:
+    def test_before_any_call(self):
+        source = grad(loss).source
+        assert isinstance(source, str) and source.startswith("def loss_grad(w, x, y=1.0):")
+        compile(source, "<source>", "exec")
+
+    def test_after_a_call(self):
+        g = grad(loss)
+        g(2.0, 3.0)
+        scalar = g.source
+        g(np.ones(3), 3.0)
+        assert g.source != scalar or "def loss_grad" in scalar
+        assert grad(loss).source.startswith("def loss_grad")
+
+    def test_of_a_method(self):
+        assert "def method_grad(self, x):" in Owner().method.source
+
+    def test_of_extra_arguments(self):
+        def total(*xs, **ws):
+            return xs[0] * xs[1] * ws["scale"]
+
+        assert "def total_grad(*xs, **ws):" in grad(total, (1, "scale")).source
+
+    def test_on_the_tape(self):
+        with pytest.raises(s2sgrad.CompileError, match='mode="tape" was asked for'):
+            _ = grad(loss, mode="tape").source
+
+    def test_it_is_seen_by_inspect_and_tracebacks(self):
+        def bad(x):
+            y = x * 2.0
+            return np.sum(y @ y @ y)
+
+        g = grad(bad)
+        with pytest.raises(ValueError, match="matmul") as caught:
+            g(np.ones(2))
+        assert g.engine == "compiled"
+        assert any("y @ y" in str(entry.statement) for entry in caught.traceback)
+
+
+class TestExplain:
+    def test_compiled(self):
+        g = grad(loss)
+        g(1.0, 2.0)
+        explanation = g.explain()
+        assert explanation.rows[0].function == "loss" and explanation.rows[0].engine == "compiled"
+        assert f"{__file__}:" in str(explanation) and str(explanation).startswith("grad of loss: compiled")
+        assert repr(explanation) == str(explanation)
+
+    def test_before_any_call(self):
+        assert "no call yet" in str(grad(loss).explain())
+
+    def test_tape(self):
+        g = grad(fills)
+        g(1.0)
+        (row,) = g.explain().rows
+        assert row.engine == "tape" and row.line.strip() == "out[:] = x"
+        assert row.where == f"{__file__}:{fills.__code__.co_firstlineno + 2}"
+        assert row.reason in str(g.explain())
+
+    def test_table(self):
+        g = grad(fills)
+        g(1.0)
+        console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+        console.print(g.explain())
+        text = console.export_text()
+        assert "out[:] = x" in text and "tape" in text and "fills" in text
+        assert g.explain()._repr_html_().startswith("<pre>")
+
+    def test_mistakes_of_the_compiler_are_not_hidden(self, monkeypatch):
+        def broken(*_, **__):
+            raise RuntimeError("lost the thread")
+
+        from s2sgrad.api import compilation
+
+        monkeypatch.setattr(compilation, "compile", broken)
+        g = grad(loss)
+        with pytest.warns(
+            RuntimeWarning, match="could not compile loss because of a mistake of its own.*lost the thread"
+        ):
+            assert g(2.0, 3.0) == 30.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            g(2.0, 3.0)
+        assert "internal error of the compiler: RuntimeError: lost the thread" in str(g.explain())
+        with pytest.raises(RuntimeError, match="lost the thread"):
+            grad(loss, mode="compiled")(2.0, 3.0)
+
+
+class TestCheck:
+    @pytest.mark.parametrize("mode", ["auto", "tape"])
+    @pytest.mark.parametrize(
+        "args",
+        [(2.0, 3.0), (np.ones(3), np.arange(3.0)), (np.ones((2, 3)), 2.0, np.ones(3)), (np.ones(2, "f4"), 2.0), (2, 3)],
+    )
+    def test_right(self, args, mode):
+        agreement = grad(loss, (0, 1), mode=mode).check(*args)
+        assert agreement.entries == np.size(args[0]) + np.size(args[1])
+        assert agreement.worst < 1e-3
+
+    def test_complex(self):
+        agreement = grad(lambda z: abs(z * z * (1 + 2j)) ** 2).check(1.5 - 0.5j)
+        assert agreement.entries == 2 and agreement.worst < 1e-8
+        grad(lambda z: np.sum(np.abs(np.exp(z))) + np.sum(z.imag)).check(np.array([1 + 1j, 2.0]))
+
+    def test_trees(self):
+        value_and_grad(lambda p: p["a"] * np.sum(p["b"][0] ** 2)).check({"a": 2.0, "b": [np.ones(2)]})
+
+    def test_keywords_aux_and_elementwise(self):
+        grad(loss, "y").check(1.0, x=np.ones(2), y=3.0)
+        grad(lambda x: (x * x, "aux"), has_aux=True).check(3.0)
+        elementwise_grad(lambda x: np.sin(x)).check(np.ones((2, 2)))
+
+    def test_large_arrays_are_sampled(self):
+        agreement = grad(lambda x: np.sum(np.sin(x))).check(np.linspace(0, 1, 1000))
+        assert agreement.entries == 201
+
+    def test_arguments_are_left_alone(self):
+        x = np.ones(3)
+
+        def f(x):
+            x *= 2.0
+            return np.sum(x * x)
+
+        grad(f).check(x)
+        np.testing.assert_array_equal(x, np.ones(3))
+
+    @pytest.fixture
+    def wrong(self):
+        """A function with a rule that is wrong in one place."""
+
+        def almost(x):
+            return x * x
+
+        table.vjp(almost, x=lambda g, out, x: g * np.where(np.arange(3) == 1, 5.0, 2.0) * x)
+        yield almost
+        del table.RULES[almost]
+
+    def test_wrong(self, wrong):
+        def f(p):
+            return np.sum(wrong(p["x"])) + p["c"]
+
+        with pytest.raises(GradientCheckError) as caught:
+            grad(f, mode="tape").check({"x": np.array([1.0, 2.0, 3.0]), "c": 1.0})
+        text = str(caught.value)
+        assert "worst at p['x'][1]: gradient" in text and "10.0" in text and "finite difference" in text
+        assert float(text.rpartition("difference ")[2]) == pytest.approx(4.0)
+
+    def test_wrong_only_outside_of_the_sample(self):
+        def almost(x):
+            return x * 1.0
+
+        table.vjp(almost, x=lambda g, out, x: g * np.where(np.arange(5000) % 2 == 0, 1.0, 1.1))
+        try:
+            with pytest.raises(GradientCheckError):
+                grad(lambda x: np.sum(almost(x)), mode="tape").check(np.ones(5000))
+        finally:
+            del table.RULES[almost]
+
+
+class TestExport:
+    def test_it_runs_without_the_package(self, tmp_path):
+        path = tmp_path / "exported.py"
+        g = grad(loss, ("w", "x"))
+        w, x = np.array([1.0, 2.0]), np.array([[3.0, 4.0], [5.0, 6.0]])
+        expected = g(w, x)
+        g.export(path)
+        text = path.read_text()
+        assert "import s2sgrad" not in text and "from s2sgrad" not in text and "Generated by s2sgrad" in text
+        program = (
+            "import sys; sys.modules['s2sgrad'] = None\n"
+            "import numpy as np, exported\n"
+            "dw, dx = exported.loss_grad(np.array([1.0, 2.0]), np.array([[3.0, 4.0], [5.0, 6.0]]))\n"
+            "print(dw.tolist(), dx.tolist())"
+        )
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+        assert done.stdout.strip() == f"{expected[0].tolist()} {expected[1].tolist()}", done.stderr
+
+    def test_on_the_tape(self, tmp_path):
+        g = grad(fills)
+        g(1.0)
+        with pytest.raises(s2sgrad.CompileError):
+            g.export(tmp_path / "none.py")
+        assert not (tmp_path / "none.py").exists()
+
+
+class TestPickle:
+    def test_decorated(self):
+        assert pickle.loads(pickle.dumps(decorated)) is decorated
+        assert copy.deepcopy(decorated) is decorated
+
+    def test_made_by_a_call(self):
+        g = grad(loss, ("w", "x"), mode="tape")
+        g(1.0, 2.0)
+        again = pickle.loads(pickle.dumps(g))
+        assert again is not g and repr(again) == "<grad of loss: not called yet, argnums=('w', 'x'), mode='tape'>"
+        assert again(1.0, 2.0) == g(1.0, 2.0)
+
+    def test_methods(self):
+        assert pickle.loads(pickle.dumps(Owner().method))(3.0) == 12.0
+        assert pickle.loads(pickle.dumps(Owner.method)) is Owner.method
+        assert pickle.loads(pickle.dumps(grad(Owner().plain)))(3.0) == 12.0
+
+    def test_gradients_of_gradients(self):
+        assert pickle.loads(pickle.dumps(grad(decorated)))(2.0) == 12.0
+
+    def test_what_cannot_be_pickled(self):
+        with pytest.raises((pickle.PicklingError, AttributeError)):
+            pickle.dumps(grad(lambda x: x))
+
+
+class TestEngines:
+    def test_each_kind_of_arguments_is_compiled_once(self, monkeypatch):
+        from s2sgrad.api import compilation
+
+        compiled = []
+        real = compilation.compile
+
+        def counting(*args):
+            compiled.append(args)
+            return real(*args)
+
+        monkeypatch.setattr(compilation, "compile", counting)
+        g = grad(loss)
+        for _ in range(3):
+            g(1.0, 2.0)
+            g(np.ones(2), 2.0)
+            g(np.ones(5), 2.0)
+            g(1.0, x=2.0)
+        assert len(compiled) == 3
+
+    def test_later_calls_bind_nothing(self, monkeypatch):
+        g = grad(loss)
+        g(1.0, x=2.0)
+
+        def no_bind(*_):
+            raise AssertionError("the signature was looked at")
+
+        monkeypatch.setattr(g._transform, "bind", no_bind)
+        assert g(2.0, x=2.0) == 12.0
+        with pytest.raises(AssertionError, match="looked at"):
+            g(2.0, 2.0)
+
+    def test_threads(self):
+        g = grad(loss)
+        answers, errors = [], []
+
+        def work(n):
+            try:
+                for k in range(20):
+                    x = np.full(n, float(k))
+                    answers.append(np.array_equal(g(np.ones(n), x), 2 * (x - 1) * x))
+                    answers.append(grad(fills)(float(k)) == 4.0 * k)
+            except Exception as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors and all(answers) and len(answers) == 160
+
+
+class TestVjp:
+    def test_scalar(self):
+        out, pullback = vjp(lambda x, y: x * y, 2.0, 3)
+        assert out == 6.0 and pullback(1.0) == (3.0, 2.0) and pullback(2.0) == (6.0, 4.0)
+
+    def test_arrays(self):
+        a = np.arange(6.0).reshape(2, 3)
+        out, pullback = vjp(lambda a, x: a @ x, a, np.ones(3))
+        da, dx = pullback(np.array([1.0, 2.0]))
+        np.testing.assert_array_equal(da, [[1, 1, 1], [2, 2, 2]])
+        np.testing.assert_array_equal(dx, a.T @ [1.0, 2.0])
+        again = pullback(np.array([1.0, 2.0]))
+        np.testing.assert_array_equal(again[0], da)
+        assert not np.shares_memory(again[0], da)
+
+    def test_containers_in_and_out(self):
+        out, pullback = vjp(lambda p: (p["a"] * 2.0, [p["b"] * p["a"]]), {"a": 3.0, "b": 4.0})
+        assert out == (6.0, [12.0])
+        assert pullback((1.0, [10.0])) == ({"a": 42.0, "b": 30.0},)
+        assert pullback((None, [1.0])) == ({"a": 4.0, "b": 3.0},)
+
+    def test_extra_arguments(self):
+        out, pullback = vjp(lambda *xs: xs[0] * xs[2], 2.0, 3.0, 4.0)
+        assert out == 8.0 and pullback(1.0) == (4.0, 0.0, 2.0)
+
+    def test_aux(self):
+        out, pullback, aux = vjp(lambda x: (x * x, {"x": x}), 3.0, has_aux=True)
+        assert out == 9.0 and aux == {"x": 3.0} and pullback(1.0) == (6.0,)
+
+    def test_bound_methods(self):
+        out, pullback = vjp(Owner().plain, 3.0)
+        assert out == 18.0 and pullback(1.0) == (12.0,)
+
+    def test_of_gradients(self):
+        out, pullback = vjp(grad(lambda x: np.sum(x**3)), np.array([1.0, 2.0]))
+        np.testing.assert_array_equal(out, [3.0, 12.0])
+        np.testing.assert_array_equal(pullback(np.array([1.0, 1.0]))[0], [6.0, 12.0])
+
+    def test_later_changes_of_the_arrays_do_not_matter(self):
+        for f in (lambda x: np.exp(x) * x, lambda x: fills(x) * x):
+            x = np.ones(2)
+            out, pullback = vjp(f, x)
+            expected = pullback(np.ones(2))[0]
+            x[:] = 0.0
+            out[:] = 7.0
+            np.testing.assert_array_equal(pullback(np.ones(2))[0], expected)
+
+    def test_complex(self):
+        out, pullback = vjp(lambda z: z * z, 1 + 2j)
+        assert pullback(1.0) == (np.conj(2 * (1 + 2j)),)
+
+    def test_wrong_cotangents(self):
+        _, pullback = vjp(lambda x: (x, x * 2), np.ones(2))
+        with pytest.raises(s2sgrad.ArgumentError, match="must have the structure of what <lambda> returned: 2"):
+            pullback(np.ones(2))
+        with pytest.raises(
+            s2sgrad.ArgumentError, match=r"must have the shape of what <lambda> returned: \(2,\), not \(3,\)"
+        ):
+            pullback((np.ones(2), np.ones(3)))
+
+    def test_no_arguments(self):
+        with pytest.raises(s2sgrad.ArgumentError, match="vjp needs arguments"):
+            vjp(lambda: 1.0)
+        with pytest.raises(TypeError, match="vjp takes a function, not 3"):
+            vjp(3, 1.0)
+
+
+def test_public_names():
+    assert all(hasattr(s2sgrad, name) for name in s2sgrad.__all__)
+    assert sorted(s2sgrad.__all__) == s2sgrad.__all__
+    assert s2sgrad.__version__

@@ -1,0 +1,177 @@
+"""Tuples, lists, dicts, named tuples, dataclasses: as arguments and built on the way."""
+
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, -1.5, 2.0])
+Y = np.array([1.5, 0.25])
+Layer = namedtuple("Layer", "weight bias")
+
+
+@program((X, Y), engine="compiled")
+def tuple_argument(p):
+    a, b = p
+    return np.sum(a * a) * np.sum(b)
+
+
+@program([X, 0.5, [Y, Y * 2]], engine="compiled")
+def nested_list_argument(p):
+    return np.sum(p[0]) * p[1] + np.sum(p[2][0] * p[2][1])
+
+
+@program({"w": X, "b": 0.5, "unused": Y}, engine="compiled")
+def dict_argument(p):
+    return np.sum(np.tanh(p["w"] * 2 + p["b"]))
+
+
+@program({"outer": {"w": X, "list": [0.5, Y]}, "b": 2.0}, engine="compiled")
+def nested_dict_argument(p):
+    q = p["outer"]
+    return np.sum(q["w"]) * p["b"] + q["list"][0] * np.sum(q["list"][1] ** 2)
+
+
+@program(Layer(np.outer(X, X), X), engine="compiled")
+def named_tuple_argument(layer):
+    return np.sum((layer.weight @ X + layer.bias) ** 2) * layer[1][0]
+
+
+@program((), X, engine="compiled", argnums=(0, 1))
+def empty_tuple_argument(p, x):
+    return np.sum(x * x) + len(p)
+
+
+@program([X], X, engine="compiled", argnums=(0, 1))
+def pytree_and_array(p, x):
+    return np.sum(p[0] * x)
+
+
+@program([(X, Y), (X + 1, Y + 1)], engine="compiled")
+def list_of_pairs(p):
+    s = 0.0
+    for a, b in p:
+        s = s * np.sum(a) + np.sum(b**2)
+    return s
+
+
+@program([X, X * 3], engine="compiled")
+def list_indexed_in_a_loop(p):
+    s = 0.0
+    for i in range(len(p)):
+        s = s + np.sum(p[i] * p[-1])
+    return s
+
+
+@program([X, X + 1, X + 2, X + 3], engine="compiled")
+def list_sliced(p):
+    head, tail = p[:2], p[::-2]
+    return np.sum(head[0] * tail[0]) + np.sum(head[1] * tail[1]) + len(head)
+
+
+@program(X, engine="compiled")
+def tuple_built(x):
+    pair = (x * 2, np.sin(x))
+    return np.sum(pair[0] * pair[1])
+
+
+@program(X, engine="compiled")
+def list_built(x):
+    parts = [x, x * x, 3.0]
+    other = [parts[1], parts[0]]
+    return np.sum(parts[0] * other[0]) * parts[2]
+
+
+@program(X, engine="compiled")
+def lists_added(x):
+    parts = [x[0], x[1]] + [x[2] * 2]
+    return np.sum(np.stack(parts) ** 2)
+
+
+@program(X, engine="compiled")
+def array_of_entries(x):
+    return np.sum(np.array([x[0] * x[1], x[2], 1.0]) ** 2)
+
+
+@program(X, engine="compiled")
+def matrix_of_entries(x):
+    m = np.array([[x[0], -x[1]], [x[1], x[2] * 2]])
+    return np.sum(m @ m)
+
+
+@program(0.4, engine="compiled", smooth=True)
+def rotation(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return (np.array([[c, -s], [s, c]]) @ Y) @ np.array([1.0, 2.0]) ** 2
+
+
+@program(X, engine="compiled")
+def dict_built(x):
+    d = {"a": x * 2, "b": x[0]}
+    return np.sum(d["a"] * d["b"])
+
+
+@program(X, engine="tape")
+def list_appended(x):
+    parts = []
+    for i in range(3):
+        parts.append(x[i] ** (i + 1))
+    return np.sum(np.array(parts))
+
+
+@program(X, engine="tape")
+def comprehension(x):
+    return sum([v * v for v in x])
+
+
+@program(X, engine="tape")
+def generator(x):
+    return sum(i * v for i, v in enumerate(x) if i != 1)
+
+
+@program(X, engine="tape")
+def dict_changed(x):
+    state = {"s": 0.0}
+    for v in x:
+        state["s"] = state["s"] * v + v
+    return state["s"]
+
+
+@program([X, Y], engine="tape")
+def list_argument_copied_and_changed(p):
+    q = list(p)
+    q[0] = q[0] * 2
+    q.append(q[0] * p[0])
+    return np.sum(q[0]) + np.sum(q[2]) + np.sum(q[1])
+
+
+@program(X, engine="tape")
+def list_popped(x):
+    stack = [x, x * 2]
+    top = stack.pop()
+    return np.sum(top * stack[-1])
+
+
+@program(X, engine="tape")
+def dataclass_built(x):
+    @dataclass
+    class State:
+        position: object
+        speed: object
+
+    state = State(x, x * 2)
+    state.position = state.position + 0.1 * state.speed
+    return np.sum(state.position**2)
+
+
+@program((X, X), engine="compiled")
+def same_leaf_twice(p):
+    return np.sum(p[0] * p[1] * p[1])
+
+
+@program(X, engine="compiled")
+def result_of_a_tuple_is_not_used(x):
+    a, b, c = x, np.exp(x), x * 2
+    return np.sum(c)

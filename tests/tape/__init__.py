@@ -1,0 +1,1 @@
+"""The tape: recording, the engine, memory, the fallback."""
