@@ -39,7 +39,7 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     CompileError
         Where the compiler would not be sure of the derivative.
     """
-    if transform.own != transform.signature:
+    if transform.wraps:
         bound, chosen = _within_wrapper(transform, bound, chosen)
     bound.apply_defaults()
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
@@ -105,6 +105,8 @@ class CompiledGradient(Compiled):
         super().__init__(transform, lowered)
         if transform.has_aux:
             _see_pair(lowered)
+        if _value_type(lowered, transform.has_aux).dtype == "bool":
+            raise CompileError("the result is a bool", lowered.function.location)
         elementwise = transform.kind == "elementwise_grad"
         if elementwise:
             _see_real(lowered, transform.has_aux)
@@ -190,6 +192,10 @@ def _result_type(lowered) -> ir.Type:
     return types.type_of(lowered.function.body.results[0])
 
 
+def _value_type(lowered, has_aux: bool) -> ir.Type:
+    return _result_type(lowered).items[0] if has_aux else _result_type(lowered)
+
+
 def _see_pair(lowered) -> None:
     t = _result_type(lowered)
     if t.kind is not ir.Kind.TUPLE or t.items is None or len(t.items) != 2:
@@ -197,8 +203,7 @@ def _see_pair(lowered) -> None:
 
 
 def _see_real(lowered, has_aux: bool) -> None:
-    t = _result_type(lowered)
-    t = t.items[0] if has_aux else t
+    t = _value_type(lowered, has_aux)
     if not t.is_real or t.kind not in (ir.Kind.NUMBER, ir.Kind.ARRAY, ir.Kind.UNKNOWN):
         raise CompileError("it is not seen that the result is a real array", lowered.function.location)
 
@@ -223,6 +228,9 @@ class Taped:
         self.chosen = chosen
         self.reason = reason
         self.run = {"vjp": self.vjp}.get(transform.kind, self.gradient)
+        plainly = all(target.item is None for target in chosen) and transform.takes_positions(chosen)
+        self.positions = [target.index for target in chosen] if plainly else None
+        self.most = max((target.index for target in chosen), default=0)
 
     @property
     def source(self) -> str:
@@ -234,6 +242,8 @@ class Taped:
     def record(self, args, kwargs, once):
         """The result of the function, and the pullback to the chosen arguments."""
         t = self.transform
+        if self.positions is not None and not kwargs and self.most < len(args):
+            return tape_vjp(t.function, args, kwargs, self.positions, once=once)
         bound, chosen = t.bind(args, kwargs)
         differentiate = [place for target in chosen for place in places(target, bound)]
         out, pull = tape_vjp(t.function, bound.args, bound.kwargs, differentiate, once=once)
@@ -248,13 +258,17 @@ class Taped:
         t = self.transform
         out, pullback = self.record(args, kwargs, once=True)
         value, aux = require_aux(out, t.name) if t.has_aux else (out, None)
-        if t.kind == "elementwise_grad":
+        beside = []
+        if type(out) is float or type(out) is np.float64:
+            seed = 1.0
+        elif t.kind == "elementwise_grad":
             require_elementwise(plain(value), t.name)
             seed = np.ones(np.shape(plain(value)), getattr(plain(value), "dtype", float))[()]
         else:
             require_scalar(plain(value), t.name)
             seed = scalar_seed(plain(value))
-        beside = [None] * (len(flatten(out)[0]) - 1)
+        if t.has_aux:
+            beside = [None] * (len(flatten(out)[0]) - 1)
         gradients = pullback([seed, *beside])
         result = gradients[0] if is_single(t.argnums) else gradients
         if t.kind == "value_and_grad":

@@ -41,6 +41,8 @@ class Transform:
         What `argnums` is understood by: for a wrapper (``functools.wraps``) that of what it wraps.
     own : inspect.Signature
         That of the function itself: for a wrapper mostly ``(*args, **kwargs)``.
+    wraps : bool
+        Whether those two differ.
     skip : int
         1 where the first parameter is the object that a method is bound to.
     entries : dict
@@ -59,6 +61,7 @@ class Transform:
         self.name = name_of(function)
         self.signature = signature_of(function)
         self.own = signature_of(function, follow_wrapped=False)
+        self.wraps = _form(self.own) != _form(self.signature)
         self.entries: dict = {}
         self.last: Entry | None = None
         self._method: Transform | None = None
@@ -123,13 +126,18 @@ class Transform:
             bound.apply_defaults()
         return bound, chosen
 
+    def takes_positions(self, chosen) -> bool:
+        """Whether a call without keywords passes each of these arguments at its own position."""
+        parameters = list(self.signature.parameters.values())
+        return all(parameters[t.index].kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for t in chosen)
+
     def settle(self, args, kwargs, recorded=False) -> "Entry":
         """Find out how calls like this one run: on the tape where they are `recorded` in another function."""
         bound, chosen = self.bind(args, kwargs)
         for target in chosen:
             trees.require_differentiable(target.get(bound.arguments), str(target), self.name)
         promoted = tuple(t for t in chosen if trees.needs_promotion(t.get(bound.arguments)))
-        prepare = functools.partial(self.prepare, promoted) if promoted or self.own != self.signature else None
+        prepare = functools.partial(self.prepare, promoted) if promoted or self.wraps else None
         if recorded:
             reason = CompileError("it is called by a function that runs on the tape")
             return Entry(compilation.Taped(self, chosen, reason), prepare)
@@ -189,6 +197,10 @@ class Transform:
     def present(self, owner: tuple) -> "Entry":
         """The entry that speaks for this derivative: that of the last call."""
         return self.last or self.assumed(owner)
+
+
+def _form(signature) -> list:
+    return [(parameter.name, parameter.kind) for parameter in signature.parameters.values()]
 
 
 class Entry:

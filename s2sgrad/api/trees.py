@@ -143,7 +143,7 @@ def kinds(values) -> tuple:
     Examples
     --------
     >>> kinds([1.5, np.ones((2, 3))])
-    (<class 'float'>, <class 'numpy.dtypes.Float64DType'>, 2)
+    (<class 'float'>, dtype('float64'), 2)
     """
     found = []
     for value in values:
@@ -151,7 +151,7 @@ def kinds(values) -> tuple:
         if cls in _PLAIN:
             found.append(cls)
         elif cls is np.ndarray:
-            found.append(type(value.dtype))
+            found.append(value.dtype)
             found.append(value.ndim)
         else:
             found.append(_kind(value, cls))
@@ -171,4 +171,4 @@ def _kind(value, cls):
     names = fields_of(cls)
     if names is not None:
         return cls, kinds([getattr(value, name, None) for name in names])
-    return (cls, type(value.dtype), value.ndim) if isinstance(value, np.ndarray) else cls
+    return (cls, value.dtype, value.ndim) if isinstance(value, np.ndarray) else cls

@@ -39,7 +39,7 @@ from s2sgrad.runtime.record import plain, recorder
 from s2sgrad.runtime.tensor import Storage, Tensor, Traced, traced
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.runtime.trees import only as _only
-from s2sgrad.runtime.views import along, refresh, reveal
+from s2sgrad.runtime.views import along, duplicate, is_as_shown, refresh, reveal
 
 _STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 _ATOMS = frozenset((int, float, bool, complex, str, bytes, type(None), range, slice, type(...)))
@@ -133,7 +133,7 @@ class Session:
     """What belongs to one recorded call: the turned functions, arrays and globals, and what to put back."""
 
     def __init__(self, private=False, rules=False):
-        self.private = private  # arrays are copied at once: pullbacks may run after the caller has changed them
+        self.private = private  # results are copied: pullbacks may run after the caller has changed them
         self.rules = rules  # rule functions are turned too
         self.closed = False
         self.globals = {}
@@ -264,7 +264,7 @@ class Session:
         entry = self.arrays.get(id(array))
         if entry is not None:
             return entry[1]
-        if array.dtype.kind not in "biufc":
+        if self.rules or array.dtype.kind not in "biufc":
             return array
         t = traced(array, None)
         self._adopt(t, array)
@@ -273,10 +273,9 @@ class Session:
 
     def _adopt(self, t, array):
         """Tie `t` to the caller's `array`, so that writes show there."""
-        data = array
-        if self.private and not self.rules:
-            data = np.array(array)
-            data.flags.writeable = array.flags.writeable
+        data = duplicate(array)
+        if not array.flags.writeable:
+            data.flags.writeable = False
         storage = t.storage = Storage(data, t.node, saved=False, outer=array)
         t.data = data
         t.steps = ()
@@ -429,6 +428,17 @@ class Session:
         if outer is not None:
             return along(t.steps, outer)
         return np.array(t.data) if self.private and type(t.data) is np.ndarray else t.data
+
+    def check(self):
+        """Raise where code that the tape does not see has written to an array that it has read."""
+        for storages in self.owners.values():
+            for storage in storages:
+                if not is_as_shown(storage):
+                    raise TapeError(
+                        f"an array of shape {storage.outer.shape} that the recorded function uses was written, while it "
+                        "ran, by code that the tape does not see, such as a method of an object. Write to it in "
+                        "functions that the recorded one calls by name"
+                    )
 
     def close(self):
         """Leave everything outside as a plain call would have left it."""
@@ -630,6 +640,8 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             out = _callable(session, function)(*call_args, **call_kwargs)
             results, rebuild = flatten(out)
             nodes = [_node_of(result) for result in results]
+            if outer is None:
+                session.check()
         finally:
             if outer is None:
                 session.close()

@@ -91,7 +91,7 @@ def emit(functions: list[ir.Function]) -> Emitted:
 
 
 def _with_callees(functions) -> list:
-    """`functions` and all that they call, each once."""
+    """`functions` and all that they call, each once; the two halves of a derivative stand together."""
     found: dict = {}
     waiting = list(reversed(functions))
     while waiting:
@@ -99,7 +99,10 @@ def _with_callees(functions) -> list:
         if id(function) not in found:
             found[id(function)] = function
             waiting += reversed([c.callee.function for c in walk.statements(function.body) if isinstance(c, ir.Call)])
-    return list(found.values())
+    halves: dict = {}
+    for function in found.values():
+        halves.setdefault(function.name.replace("_backward", "_forward"), []).append(function)
+    return [function for together in halves.values() for function in together]
 
 
 # ---------------------------------------------------------------------------------------------- nodes
@@ -605,6 +608,9 @@ class _Emitter:
             return gast.Subscript(self.expression(arguments[0]), self.index(arguments[1]), gast.Load())
         if function is getattr and isinstance(arguments[1], ir.Constant) and len(arguments) == 2:
             return attribute(self.expression(arguments[0]), arguments[1].value)
+        inner = self.trees.inlined.get(arguments[0]) if function is operator.neg else None
+        if isinstance(inner, ir.Op) and inner.function is operator.neg:
+            return self.expression(inner.args[0])
         nodes = [self.expression(a) for a in arguments]
         if function in spelling.BINARY:
             return gast.BinOp(nodes[0], spelling.BINARY[function](), nodes[1])

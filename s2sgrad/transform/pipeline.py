@@ -118,9 +118,11 @@ def _lower(session: Session, function, types, active) -> ir.Function:
         cells = {**namespace.cells, **{name: CellType(value) for name, value in fixed.items()}}
         namespace = ir.Namespace(namespace.globals, cells)
     lowering = Lowering(session, found, namespace)
-    for name, value in fixed.items():
+    for name in fixed:
         known = lowering.outside.name(name)
-        lowering.env[name] = known if known.operand.type.kind in (Kind.CALLABLE, Kind.OTHER) else _placed(lowering, name, known)
+        lowering.env[name] = (
+            known if known.operand.type.kind in (Kind.CALLABLE, Kind.OTHER) else _placed(lowering, name, known)
+        )
     names = [n for n in syntax.parameters(found.node) if n not in fixed]
     if hasattr(function, "__wrapped__") and not set(active) <= set(names):
         parameters = _parameters_of_wrapped(lowering, function, types, active)
@@ -150,7 +152,7 @@ def _peel(function, given: dict, defaults: dict):
         given[""] = (*function.args, *given.get("", ()))
         defaults.update({k: v for k, v in function.keywords.items() if k not in defaults})
         return function.func
-    call = getattr(type(function), "__call__", None)
+    call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(function, type) or not isinstance(call, FunctionType):
         name = getattr(function, "__qualname__", None) or repr(function)
         raise CompileError(f"{name} is not written in Python: there is no source to differentiate")
@@ -161,7 +163,9 @@ def _peel(function, given: dict, defaults: dict):
 def _parameters(lowering, found, function, types, active, fixed: set, defaults: dict) -> list:
     args = found.node.args
     namespace, cells = lowering.namespace, {}
-    values = dict(zip([a.id for a in [*args.posonlyargs, *args.args]][::-1], (function.__defaults__ or ())[::-1], strict=False))
+    values = dict(
+        zip([a.id for a in [*args.posonlyargs, *args.args]][::-1], (function.__defaults__ or ())[::-1], strict=False)
+    )
     values |= function.__kwdefaults__ or {}
     values |= defaults
     made = []
@@ -201,7 +205,9 @@ def _parameters_of_wrapped(lowering, function, types, active) -> list:
         else:
             given.positional.append(value)
     tree = lowering.found.node
-    defaults = {n: ir.Constant(v) for n, v in (function.__kwdefaults__ or {}).items() if isinstance(v, (int, float, str, bool))}
+    defaults = {
+        n: ir.Constant(v) for n, v in (function.__kwdefaults__ or {}).items() if isinstance(v, (int, float, str, bool))
+    }
     if function.__defaults__ or len(defaults) < len(function.__kwdefaults__ or {}):
         raise CompileError(f"the wrapper {lowering.found.name} has defaults of its own", lowering.found.location())
     for name, thing in lowering.assign_parameters(tree, given, defaults, tree).items():

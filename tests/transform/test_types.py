@@ -108,6 +108,11 @@ class TestOf:
         ml_dtypes = pytest.importorskip("ml_dtypes")
         assert of(np.zeros(2, ml_dtypes.bfloat16)).dtype == "bfloat16"
 
+    def test_bytes_in_another_order_are_another_dtype(self):
+        swapped = np.dtype("f8").newbyteorder()
+        assert of(np.ones(2, swapped)).dtype == "real"
+        assert of(np.ones(2, np.dtype("c8").newbyteorder())).dtype is None
+
     def test_structured_arrays_have_no_number_type(self):
         assert of(np.zeros(2, [("a", "f8")])).dtype is None
         assert of(np.zeros(2, "V8")).dtype is None
@@ -157,7 +162,8 @@ class TestJoin:
     def test_keeps_what_is_common(self):
         assert join(FLOAT, ir.FLOAT64) == Type(Kind.NUMBER, "real", 0, ())
         assert join(of([1.0]), of([1.0, 2.0])).element == FLOAT
-        assert join(of((1.0, "a")), of((2, "b"))).items[1] == OTHER
+        assert join(of((1.0, "a")), of((2, "b"))).items[1] == of("c")
+        assert join(of("a"), of(b"b")) == OTHER
         assert join(FLOAT, of(1j)).dtype is None
         assert not join(FLOAT, of(1j)).is_real
 

@@ -75,6 +75,8 @@ def dtype_name(dtype) -> str | None:
     >>> dtype_name(np.dtype("f4")), dtype_name(np.dtype(object))
     ('float32', None)
     """
+    if not dtype.isnative:  # NumPy's results are native: no name is the right one for both
+        return REAL if dtype.kind in "biuf" else None
     if dtype.kind in "biufc":
         return dtype.name
     extended = dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.type is not np.void

@@ -18,8 +18,8 @@ from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import resolve, source, syntax
-from s2sgrad.transform.frontend.expressions import (
+from s2sgrad.transform.frontend import resolve, source
+from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     NUMERIC,
     SEQUENCES,
@@ -53,13 +53,18 @@ class Calls:
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)
-        self.refuse(f"{text(node.func)} is called with values that carry a derivative, but it is not known which function it is", node)
+        self.refuse(
+            f"{text(node.func)} carries a derivative, but it is not known which function it is",
+            node,
+        )
 
     def arguments(self, node) -> Arguments:
         """The arguments of a call, evaluated in order."""
         if any(k.arg is None for k in node.keywords):
             return self._starred_arguments(node)
-        things = self.expressions([*(a.value if isinstance(a, gast.Starred) else a for a in node.args), *(k.value for k in node.keywords)])
+        things = self.expressions(
+            [*(a.value if isinstance(a, gast.Starred) else a for a in node.args), *(k.value for k in node.keywords)]
+        )
         positional = []
         for a, thing in zip(node.args, things, strict=False):
             positional.extend(self.spread(thing, a) if isinstance(a, gast.Starred) else [thing])
@@ -139,7 +144,9 @@ class Calls:
         rule = table.lookup(function)
         positional, keywords = list(arguments.positional), dict(arguments.keywords)
         if "out" in keywords and not is_none_operand(keywords["out"]):
-            self.refuse("out= of values that carry a derivative: arrays that are changed in place are not compiled", node)
+            self.refuse(
+                "out= of values that carry a derivative: arrays that are changed in place are not compiled", node
+            )
         keywords.pop("out", None)
         for thing in [*positional, *keywords.values()]:
             if isinstance(thing, (Nested, Bound)):
@@ -154,7 +161,9 @@ class Calls:
         """A call of a known function none of whose (already placed) arguments carries a derivative."""
         operands = tuple(map(self.operand, positional))
         named = {k: self.operand(t) for k, t in keywords.items()}
-        result = self.value("t", types.infer(function, operands, named), False, [r for o in operands for r in self.regions_of(o)])
+        result = self.value(
+            "t", types.infer(function, operands, named), False, [r for o in operands for r in self.regions_of(o)]
+        )
         self.emit(ir.Op(result, function, operands, named, spelling, self.found.location(node)))
         self.temporaries.add(result)
         return result
@@ -183,14 +192,20 @@ class Calls:
             return self.call(Bound(known, self.operand(base)), arguments, node)
         if attr in ("append", "extend", "insert", "add", "update", "setdefault", "put", "fill"):
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
-        self.refuse(f"{text(node.func)} is called with values that carry a derivative, but it is not known which function it is", node)
+        self.refuse(
+            f"{text(node.func)} carries a derivative, but it is not known which function it is",
+            node,
+        )
 
     def array_method(self, base, attr, method, node):
         arguments = self.arguments(node)
         if not is_active(base) and self.is_plain(arguments):
             return self.inert(node)
         if not is_active(base) and self.type_of(base).kind is Kind.UNKNOWN:
-            self.refuse(f"{text(node.func)} is called with values that carry a derivative, but it is not known which function it is", node)
+            self.refuse(
+                f"{text(node.func)} carries a derivative, but it is not known which function it is",
+                node,
+            )
         if method.variadic and len(arguments.positional) > 1:
             operands = [self.operand(p) for p in arguments.positional]
             if any(map(is_active, operands)):
@@ -307,7 +322,9 @@ class Calls:
                     self.refuse(f"{name} is called without its argument {key}", node)
                 given[key] = defaults[key]
         if args.vararg is not None:
-            given[args.vararg.id] = self.container(types.sequence(Kind.TUPLE, [self.type_of(t) for t in rest]), rest, node)
+            given[args.vararg.id] = self.container(
+                types.sequence(Kind.TUPLE, [self.type_of(t) for t in rest]), rest, node
+            )
         if args.kwarg is not None:
             t = ir.Type(Kind.DICT, items=tuple(self.type_of(v) for v in extra.values()), keys=tuple(extra))
             given[args.kwarg.id] = self.container(t, list(extra.values()), node)
@@ -321,7 +338,9 @@ class Calls:
         captured = self.captured(nested, node)
         for name, thing in captured.items():
             given.setdefault(name, thing)
-        found = source.Found(nested.node, nested.name, nested.scope.found.file, nested.scope.found.lines, nested.scope.found.first_line)
+        found = source.Found(
+            nested.node, nested.name, nested.scope.found.file, nested.scope.found.lines, nested.scope.found.first_line
+        )
         return self.call_lowered(found, given, (id(nested.node), id(nested.scope.found)), node, scope=nested.scope)
 
     def captured(self, nested: Nested, node) -> dict:
@@ -372,7 +391,9 @@ class Calls:
         if any_active(active) and result_type.kind in (Kind.OTHER, Kind.CALLABLE):
             self.refuse(f"what {callee.name} returns cannot be followed", node)
         regions = [self.anywhere] if result_type.kind is not Kind.NUMBER else []
-        result = self.value("t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)])
+        result = self.value(
+            "t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)]
+        )
         self.emit(ir.Call(result, callee, operands, self.found.location(node)))
         self.temporaries.add(result)
         return result
@@ -406,8 +427,16 @@ class Calls:
         for name in {list(given)[i] for places in wrt for i in places}:
             t = self.type_of(given[name])
             if not numeric(t) or t.kind is Kind.OTHER:
-                self.refuse(f"the derivative with respect to {name}, which is no floating-point number or array here", node)
-        key = ("gradient", id(primal.__code__), *map(id, primal.__closure__ or ()), tuple((s.kind, s.has_aux) for s in specs), wrt)
+                self.refuse(
+                    f"the derivative with respect to {name}, which is no floating-point number or array here", node
+                )
+        key = (
+            "gradient",
+            id(primal.__code__),
+            *map(id, primal.__closure__ or ()),
+            tuple((s.kind, s.has_aux) for s in specs),
+            wrt,
+        )
         return self.call_lowered(found, given, key, node, function=primal, specs=tuple(zip(specs, wrt, strict=True)))
 
     def construct(self, cls, arguments: Arguments, node):
@@ -518,7 +547,9 @@ class Passing:
         if isinstance(thing, Bound):
             return ("bound", id(thing.function.value), self.describe(name, thing.instance))
         self.operands.append(thing.operand if isinstance(thing, Known) else thing)
-        if isinstance(thing, Known) and (resolve.is_definition(thing.value) or self.caller.type_of(thing).kind is Kind.OTHER):
+        if isinstance(thing, Known) and (
+            resolve.is_definition(thing.value) or self.caller.type_of(thing).kind is Kind.OTHER
+        ):
             return ("known", id(thing.value))
         literal = self.caller.literal(thing) if not isinstance(thing, Known) else None
         if isinstance(literal, ir.Constant) and (literal.value is None or isinstance(literal.value, (str, bool))):
@@ -587,4 +618,3 @@ def map_shapes(t: ir.Type, token) -> ir.Type:
     if items is None and element is None and (t.shape is None or t.shape == ()):
         return t
     return dataclasses.replace(t, shape=token(t.shape), items=items, element=element)
-

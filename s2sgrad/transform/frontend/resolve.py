@@ -55,9 +55,9 @@ class Known:
 
 def is_definition(value) -> bool:
     """Functions, classes and modules: what programs are made of, as opposed to data."""
-    return isinstance(value, (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType, np.ufunc, functools.partial)) or (
-        callable(value) and not isinstance(value, np.ndarray)
-    )
+    return isinstance(
+        value, (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType, np.ufunc, functools.partial)
+    ) or (callable(value) and not isinstance(value, np.ndarray))
 
 
 def is_trusted(function) -> bool:
@@ -90,6 +90,7 @@ class Outside:
         self.guards = guards
         self.known = known
         self.names: dict[str, Known] = {}
+        self.attributes: dict = {}
 
     def reader(self, name: str):
         """A function that gives what `name` stands for at present, or MISSING."""
@@ -119,6 +120,12 @@ class Outside:
 
     def attribute(self, base: Known, attr: str) -> Known | None:
         """What ``base.attr`` stands for, if that can be told without running code of the user's."""
+        key = id(base), attr
+        if key not in self.attributes:
+            self.attributes[key] = self._attribute(base, attr), base
+        return self.attributes[key][0]
+
+    def _attribute(self, base: Known, attr: str) -> Known | None:
         value = plain_attribute(base.value, attr)
         if value is MISSING:
             return None
@@ -192,7 +199,10 @@ def sets_attribute(cls, attr: str) -> bool:
             if isinstance(function, FunctionType) and attr in function.__code__.co_names:
                 code = function.__code__
                 store = dis.opmap["STORE_ATTR"]
-                if any(op == store and code.co_names[arg] == attr for op, arg in zip(code.co_code[::2], code.co_code[1::2], strict=True)):
+                if any(
+                    op == store and code.co_names[arg] == attr
+                    for op, arg in zip(code.co_code[::2], code.co_code[1::2], strict=True)
+                ):
                     return True
     return False
 

@@ -6,6 +6,7 @@ one line the right one is taken.
 """
 
 import __future__
+
 import ast
 import dis
 import linecache

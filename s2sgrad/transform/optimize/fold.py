@@ -229,9 +229,9 @@ def _mul(build, a, b):
             return build.op(MUL, Constant(n * m), inner[1])
         if m is None and _power_of_two(n) and types.type_of(inner[0]).kind is Kind.NUMBER:
             return build.op(MUL, build.op(MUL, a, inner[0]), inner[1])
-    if n is not None and _power_of_two(n) and (inner := _defined(build, b, DIV)) is not None:
-        if _number(inner[0]) is not None:
-            return build.op(DIV, build.op(MUL, a, inner[0]), inner[1])
+    quotient = _defined(build, b, DIV) if n is not None and _power_of_two(n) else None
+    if quotient is not None and _number(quotient[0]) is not None:
+        return build.op(DIV, build.op(MUL, a, quotient[0]), quotient[1])
     if (inner := _defined(build, a, NEG)) is not None:
         return build.op(NEG, build.op(MUL, inner[0], b))
     if (inner := _defined(build, b, NEG)) is not None:

@@ -23,12 +23,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from s2sgrad.errors import CompileError
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, optimize, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import active_values, keys
-from s2sgrad.transform.reverse.adjoint import Adjoint, cotangent_type
+from s2sgrad.transform.reverse.adjoint import Adjoint
+from s2sgrad.transform.reverse.collecting import cotangent_type
 from s2sgrad.transform.reverse.cotangents import slot_name, slot_type
 
 
@@ -49,6 +51,8 @@ class Pairs:
 
     def get(self, callee: ir.Callee, active: tuple) -> Pair:
         function = callee.function
+        if function is None:
+            raise CompileError(f"{callee.name} is not lowered")
         key = id(function), active
         if key not in self.made:
             name = function.name
