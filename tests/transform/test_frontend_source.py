@@ -39,7 +39,7 @@ class Model:
              y=1,
     ):  # fmt: skip
         """Says
-much."""
+        much."""
 
         def inner(z, *, k=lambda q: q):
             return z * x * k(y)
@@ -61,7 +61,7 @@ def test_lambdas_inside_of_a_statement_over_several_lines():
 
 
 def test_a_lambda_in_a_lambda():
-    outer = lambda x: (lambda y: x * y)  # noqa: E731
+    outer = lambda x: lambda y: x * y  # noqa: E731
     assert text(outer) == "lambda x: lambda y: x * y"
     assert text(outer(2)) == "lambda y: x * y"
 

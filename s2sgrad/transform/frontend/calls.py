@@ -18,7 +18,7 @@ from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import resolve, source
+from s2sgrad.transform.frontend import effects, resolve, source
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     NUMERIC,
@@ -43,6 +43,8 @@ class Calls:
             base = self.expression(node.func.value)
             if not isinstance(base, Known):
                 return self.method(base, node.func.attr, node)
+            if not resolve.is_definition(base.value):
+                return self.method(base.operand, node.func.attr, node)
         callee = self.env.get(node.func.id) if isinstance(node.func, gast.Name) else None
         if not isinstance(callee, (Nested, Bound)):
             callee = self.expression(node.func)
@@ -190,7 +192,7 @@ class Calls:
         if isinstance(function, FunctionType):
             known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
             return self.call(Bound(known, self.operand(base)), arguments, node)
-        if attr in ("append", "extend", "insert", "add", "update", "setdefault", "put", "fill"):
+        if attr in effects.MUTATING_METHODS:
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
         self.refuse(
             f"{text(node.func)} carries a derivative, but it is not known which function it is",

@@ -379,7 +379,8 @@ class InertExpressions:
             samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
             args = (self.sample(node.func.value, base, bound), *samples)
             result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
-            return result, False, pure and clean, [] if result.kind is Kind.NUMBER else own + regions
+            new = result.kind is Kind.NUMBER or method.function in FRESH
+            return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS
             return ir.UNKNOWN, False, pure and clean and quiet, self.inside(own) + regions

@@ -9,6 +9,7 @@ import __future__
 
 import ast
 import dis
+import functools
 import linecache
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
@@ -22,14 +23,16 @@ for _name in __future__.all_feature_names:
     FUTURE |= getattr(__future__, _name).compiler_flag
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Found:
     """The source of one function.
 
     Attributes
     ----------
-    node : gast.FunctionDef or gast.AsyncFunctionDef or gast.Lambda
+    tree : ast.FunctionDef or ast.AsyncFunctionDef or ast.Lambda
         Line numbers are those of the file.
+    node : gast.FunctionDef or gast.AsyncFunctionDef or gast.Lambda
+        The same, as most of the compiler reads it.
     name : str
     file : str
     lines : list of str
@@ -38,11 +41,15 @@ class Found:
         The line number of ``lines[0]``.
     """
 
-    node: gast.AST
+    tree: ast.AST
     name: str
     file: str
     lines: list = field(repr=False)
     first_line: int = 1
+
+    @functools.cached_property
+    def node(self) -> gast.AST:
+        return gast.ast_to_gast(self.tree)
 
     def location(self, node=None) -> Location:
         """Where `node` (the function itself by default) stands."""
@@ -94,8 +101,7 @@ def _find(function, code) -> Found:
     for tree, start, end in _parses(lines, first, file):
         for node in _candidates(tree, code):
             if rewritten or _is_source_of(node, code):
-                plain = gast.ast_to_gast(node)
-                return Found(plain, function.__name__, file, lines[start - 1 : end], start)
+                return Found(node, function.__name__, file, lines[start - 1 : end], start)
     raise CompileError(
         f"the source of {function.__name__} is not what runs: was the file changed after its import?",
         Location(file, first, lines[first - 1], function.__name__),
@@ -172,16 +178,17 @@ def _candidates(tree: ast.Module, code: CodeType) -> list:
 def _is_source_of(node, code: CodeType) -> bool:
     """Does `node`, compiled where `code` was, give `code` again?"""
     args = node.args
+    here = {"lineno": node.lineno, "col_offset": 0, "end_lineno": node.end_lineno, "end_col_offset": node.end_col_offset}
     bare = ast.arguments(
         args.posonlyargs, args.args, args.vararg, args.kwonlyargs, [None] * len(args.kwonlyargs), args.kwarg, []
     )
     if isinstance(node, ast.Lambda):
-        inner = ast.Expr(ast.Lambda(bare, node.body))
+        inner = ast.Expr(ast.Lambda(bare, node.body, **here), **here)
     else:
-        inner = type(node)("<own>", bare, node.body, [], None)  # its own name must mean what it means outside
-    cells = ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, [])
-    outer = ast.FunctionDef("outer", cells, [inner, ast.Pass()], [], None)
-    module = ast.fix_missing_locations(ast.Module([outer], []))
+        inner = type(node)("<own>", bare, node.body, [], None, **here)  # its own name must mean what it means outside
+    cells = ast.arguments([], [ast.arg(name, **here) for name in code.co_freevars], None, [], [], None, [])
+    outer = ast.FunctionDef("outer", cells, [inner, ast.Pass(**here)], [], None, **here)
+    module = ast.Module([outer], [])
     try:
         compiled = compile(module, code.co_filename, "exec", code.co_flags & FUTURE, True)
     except (SyntaxError, ValueError):
