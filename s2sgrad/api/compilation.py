@@ -4,7 +4,9 @@ Both outcomes have the same face: ``run(*args, **kwargs)`` answers a call, `engi
 is what it assumes, `source` what it consists of.
 """
 
+import contextlib
 import copy
+import gc
 import inspect
 import itertools
 
@@ -31,6 +33,19 @@ ASSUMED = object()  # stands for an argument that nobody has given yet
 # ---------------------------------------------------------------------------------------- compiled
 
 
+@contextlib.contextmanager
+def uncollected():
+    """Without the cyclic garbage collector: syntax trees set it off, and it looks through all that the user holds."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@uncollected()
 def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa: A001
     """Compile the derivative for arguments like these, which are those that the call passes.
 

@@ -60,6 +60,6 @@ def together(guards) -> Callable[[], bool]:
         tests.append(guard.test.format(**fields))
     condition = " and ".join(tests)
     parameters = ", ".join(f"{name}={name}" for name in objects)  # defaults are locals: the fastest names
-    source = f"def holds({parameters}):\n    try:\n        return {condition}\n    except Exception:\n        return False\n"
-    exec(source, objects)
+    asks = f"try:\n        return {condition}\n    except Exception:\n        return False\n"
+    exec(f"def holds({parameters}):\n    {asks}", objects)
     return objects["holds"]

@@ -63,7 +63,7 @@ class Flow(Operations):
         outer, build = self.scope, self.build
         scopes, builders = [], []
         for block in (s.then, s.orelse):
-            self.scope, self.build = Scope(outer, walk.defined(block)), build.inner()
+            self.scope, self.build = Scope(outer, walk.defined(block)), build.inner(block.statements)
             for r, x, g in zip(s.results, block.results, cotangents, strict=True):
                 self.hand(x, g, r)
             self.block(block.statements)
@@ -131,8 +131,8 @@ class Flow(Operations):
         while True:
             local = walk.defined(s.body) | set(walk.enters(s))
             scope = self.scope = LoopScope(outer, local)
-            inner = self.build = build.inner()
             forward = walk.copied(s.body)
+            inner = self.build = build.inner(forward.statements)
             parameters = {}
             for c, following in zip(s.carried, s.body.results, strict=False):
                 trees: dict = {}
