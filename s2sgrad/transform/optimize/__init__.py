@@ -37,7 +37,9 @@ def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
         if again and _size(shorter) == _size(function):
             break
         function = prune(fold(shorter))
-    function = relax(function)
+    relaxed = relax(function)
+    if relaxed is not function:
+        function = prune(fold(relaxed))
     if in_place:
         function = prune(accumulate(function))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
