@@ -106,3 +106,14 @@ def test_complex_is_refused():
         jacobian(lambda x: x * 1j)(np.ones(2))
     with pytest.raises(ArgumentError, match="complex argument"):
         jacobian(lambda z: np.real(z))(np.ones(2) * 1j)
+
+
+@pytest.mark.parametrize("power, expected", [(1, np.eye(2)), (2, 2 * np.eye(2)), (3, np.zeros((2, 2)))])
+def test_powers_of_a_norm_at_the_origin(power, expected):
+    def f(x):
+        n = np.linalg.norm(x)
+        return 0.5 * n * n if power == 1 else n**power
+
+    H = hessian(f)
+    assert np.array_equal(H(np.zeros(2)), expected)
+    assert H.engine == "compiled"

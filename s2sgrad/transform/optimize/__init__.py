@@ -14,7 +14,7 @@ from s2sgrad.transform.optimize.prune import prune, pruned
 from s2sgrad.transform.optimize.relax import relax
 from s2sgrad.transform.optimize.share import share, shared
 
-__all__ = ["run", "tidy", "fold", "share", "prune", "accumulate"]
+__all__ = ["run", "settle", "tidy", "fold", "share", "prune", "accumulate"]
 
 ROUNDS = 3
 
@@ -31,12 +31,18 @@ def run(function: ir.Function, in_place: bool = True) -> ir.Function:
     return _run(function, in_place, {})
 
 
-def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
+def settle(function: ir.Function) -> ir.Function:
+    """The function made shorter by the passes that say the same mathematics: it can be differentiated again."""
     for again in range(ROUNDS):
         shorter = share(function)
         if again and _size(shorter) == _size(function):
             break
         function = prune(fold(shorter))
+    return function
+
+
+def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
+    function = settle(function)
     relaxed = relax(function)
     if relaxed is not function:
         function = prune(fold(relaxed))

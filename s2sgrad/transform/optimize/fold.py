@@ -300,6 +300,33 @@ def _times(build, g, p):
         return build.op(MUL, g, p)
     if (inner := _defined(build, g, NEG)) is not None:
         return build.op(NEG, build.op(arrays.times, inner[0], p))
+    return _along(build, g, p)
+
+
+def _along(build, g, p):
+    """``(c * n) * (x / n)`` is ``c * x`` where `n` is the norm of `x`, at 0 as well.
+
+    Said so, it can be differentiated again at 0, where the quotient has no derivative.
+    """
+    quotient = _defined(build, p, arrays.over)
+    if quotient is None or _defined(build, quotient[1], np.linalg.norm) != quotient[:1]:
+        return None
+    rest = _without(build, g, quotient[1])
+    return None if rest is None else build.op(MUL, rest, quotient[0])
+
+
+def _without(build, product, factor):
+    """`product` without one `factor`; None where it is not seen to have it."""
+    if product is factor:
+        return Constant(1.0)
+    if (power := _defined(build, product, POW)) is not None and power[0] is factor:
+        exponent = _number(power[1])
+        return build.op(POW, factor, Constant(exponent - 1)) if type(exponent) is int and exponent > 1 else None
+    factors = _defined(build, product, MUL) or ()
+    for i, one in enumerate(factors):
+        rest = _without(build, one, factor)
+        if rest is not None:
+            return build.op(MUL, *[rest if k == i else other for k, other in enumerate(factors)])
     return None
 
 
