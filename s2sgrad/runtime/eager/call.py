@@ -1,0 +1,482 @@
+"""One operation on tensors, recorded by the rule table.
+
+`call` is the general way: any function with a rule, any arguments. `unary` and `binary` make the short
+cuts for results of the common kinds; whatever is unusual about a call sends it the general way.
+
+What a node keeps is decided here as well: an argument of which the pullback reads only the shape is
+replaced by a stand-in of that shape, so that it may be freed, or overwritten, before the backward pass.
+"""
+
+import copy
+from inspect import signature
+
+import numpy as np
+
+from s2sgrad.rules import neural
+from s2sgrad.rules.table import lookup
+from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
+from s2sgrad.runtime.eager.tensor import Tensor, accumulator, new, node_of, refresh, share
+from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
+from s2sgrad.runtime.node import Form, Node, next_number
+from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
+from s2sgrad.runtime.tensor import Traced
+
+_ndarray = np.ndarray
+_F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
+_NUMBERS = frozenset((float, int, bool))
+
+# parameters of which a pullback reads the shape and type only, where its code does not show it
+SHAPE_ONLY = {}  # function -> names
+
+
+def shape_only(function, *names):
+    """Say that the pullbacks of `function` read only the shape of the named arguments ("out": of the result)."""
+    SHAPE_ONLY[function] = frozenset(names)
+
+
+shape_only(np.sum, "a", "out")
+shape_only(np.mean, "a", "out")
+shape_only(np.concatenate, "arrays", "out")
+shape_only(np.stack, "arrays", "out")
+shape_only(np.pad, "array", "out")
+shape_only(np.full, "fill_value", "out")
+shape_only(np.copy, "a", "out")
+
+# ---------------------------------------------------------------- forms under the names of the operations
+
+
+class Naming:
+    """What a form of the eager tape knows besides how to pull back.
+
+    Attributes
+    ----------
+    places : tuple
+        The argument that each edge belongs to.
+    arity : int
+        How many arguments could have a derivative.
+    light : bool
+        Nothing is saved but shapes and numbers: the node survives a pass that releases.
+    keep : callable or None
+        Takes the saved values to those that a node needs.
+    reads : tuple
+        The paths of the arrays among the saved values, in the order in which they are packed.
+    """
+
+    __slots__ = ("places", "arity", "light", "reads")
+
+    def __init__(self, places, arity, light, reads):
+        self.places = places
+        self.arity = arity
+        self.light = light
+        self.reads = reads
+
+
+NAMING = {PICK: Naming((0,), 1, True, ())}  # Form -> Naming
+_renamed = {}
+
+
+def renamed(form, name, naming):
+    """`form` under another name."""
+    twin = copy.copy(form) if isinstance(form, GeneralForm) else Form(
+        name, form.pull, form.links, form.out, form.twin, form.special
+    )
+    twin.name = name
+    NAMING[twin] = naming
+    return twin
+
+
+def stand_in(a):
+    """An array of the shape and type of `a`, of no memory."""
+    return np.broadcast_to(np.zeros((), a.dtype), a.shape)
+
+
+def _light(value):
+    kind = type(value)
+    if kind is _ndarray:
+        return stand_in(value)
+    if kind is list or kind is tuple:
+        return kind([_light(v) for v in value])
+    return value
+
+
+# ---------------------------------------------------------------- what elementwise nodes keep
+
+
+def _elementwise_reads(operation, active):
+    """The positions among (arguments, out) that the partials of `active` read, in the order of packing."""
+    order = []
+    arity = len(operation.partials)
+    for i in active:
+        for j in sorted(range(arity), key=lambda j: (j == i, j)):
+            if operation.reads[i][j] and j not in order:
+                order.append(j)
+        if operation.uses_out[i] and arity not in order:
+            order.append(arity)
+    return tuple(order)
+
+
+def _trim_elementwise(node, operation, name):
+    form = node.form
+    key = (form, name)
+    twin = _renamed.get(key)
+    if twin is None:
+        active = form.links
+        reads = _elementwise_reads(operation, active)
+        naming = Naming(active, len(operation.partials), not reads, reads)
+        twin = _renamed[key] = renamed(form, name, naming)
+    reads = NAMING[twin].reads
+    node.saved = tuple([v if i in reads or type(v) is not _ndarray else stand_in(v) for i, v in enumerate(node.saved)])
+    node.form = twin
+
+
+def _trim_general(node, function, rule, name):
+    form = node.form
+    key = (form, name)
+    twin = _renamed.get(key)
+    out, args, kwargs = node.saved
+    if twin is None:
+        twin = _renamed[key] = renamed(form, name, _general_naming(form, function, rule, args, kwargs))
+    reads = NAMING[twin].reads
+    node.form = twin
+    node.saved = (
+        out if "out" in reads else _light(out),
+        tuple([a if i in reads else _light(a) for i, a in enumerate(args)]),
+        {k: a if k in reads else _light(a) for k, a in kwargs.items()},
+    )
+
+
+def _general_naming(form, function, rule, args, kwargs):
+    names = rule.parameters
+    paths = form.paths
+    heads = [names[p[0]] if isinstance(p[0], int) and p[0] < len(names) else p[0] for p in paths]
+    if rule.kind == "linear":
+        read = set(names[1:])
+    else:
+        read = set()
+        skip = SHAPE_ONLY.get(function, ())
+        for head in heads:
+            pullback = rule.pullbacks.get(head) or rule.joint
+            if pullback is not None:
+                read |= set(parameters_read(pullback)) - set(skip)
+                read |= {n for n, p in signature(pullback).parameters.items() if p.kind in (p.VAR_POSITIONAL,)}
+    reads = ["out"] if "out" in read else []
+    reads += [i for i in range(len(args)) if i >= len(names) or names[i] in read]
+    reads += [k for k in kwargs if k in read]
+    held = [out_or_arg for out_or_arg in reads if out_or_arg == "out" or _has_array(args, kwargs, out_or_arg)]
+    if paths and all(len(p) == 2 for p in paths):
+        return Naming(tuple(p[1] for p in paths), len(args[paths[0][0]]), not held, tuple(reads))
+    differentiable = [n for n in names if n in rule.differentiable] or list(heads)
+    places = tuple(differentiable.index(h) if h in differentiable else i for i, h in enumerate(heads))
+    present = [n for i, n in enumerate(names) if n in differentiable and (i < len(args) or n in kwargs)]
+    return Naming(places, max(len(present), max(places, default=0) + 1), not held, tuple(reads))
+
+
+def _has_array(args, kwargs, where):
+    value = args[where] if isinstance(where, int) else kwargs[where]
+    if type(value) in (tuple, list):
+        return any(type(v) is _ndarray for v in value)
+    return type(value) is _ndarray
+
+
+# ---------------------------------------------------------------- the general way
+
+
+class _Arguments:
+    """The tensors of a call as recorded arrays."""
+
+    __slots__ = ("tensors", "recording")
+
+    def __init__(self):
+        self.tensors = []
+        self.recording = is_grad_enabled()
+
+    def traced(self, a):
+        kind = type(a)
+        if isinstance(a, Tensor):
+            node = node_of(a)
+            t = Traced()
+            t.data = a._a
+            t.node = node if self.recording and dtypes.differentiable(a._a.dtype) else None
+            t.storage = None
+            self.tensors.append(a)
+            return t
+        if kind is list or kind is tuple:
+            return kind([self.traced(item) for item in a])
+        return a
+
+
+def call(name, function, *args, **kwargs):
+    """Call `function` of tensors, recorded as an operation called `name`.
+
+    Returns
+    -------
+    Tensor, or a tuple or list of them as `function` returns
+    """
+    arguments = _Arguments()
+    args = tuple([arguments.traced(a) for a in args])
+    if kwargs:
+        kwargs = {k: arguments.traced(a) for k, a in kwargs.items()}
+    before = next_number()
+    out = apply(function, args, kwargs)
+    return _wrap(out, name, function, arguments, before, True)
+
+
+def _wrap(out, name, function, arguments, before, whole):
+    kind = type(out)
+    if kind is Traced:
+        node = out.node
+        if whole and node is not None and node.number > before:
+            finish(node, name, function, arguments.tensors)
+        return _wrap_array(out, arguments, node)
+    if kind is tuple or kind is list or isinstance(out, tuple):
+        for item in out:
+            if type(item) is Traced and item.node is not None and item.node.form is PICK and whole:
+                if item.node.edges.number > before:
+                    finish(item.node.edges, name, function, arguments.tensors)
+                break
+        items = [_wrap(item, name, function, arguments, before, False) for item in out]
+        if len(items) > 1:
+            for item in items:
+                if isinstance(item, Tensor) and item._base is not None and item._made is None:
+                    item._made = "multi"
+        return tuple(items)
+    if kind is _ndarray or isinstance(out, np.generic):
+        return _marked(new(np.asarray(out), None))
+    return out
+
+
+def _marked(t):
+    if PAUSED.count and is_inference_mode_enabled():
+        t._inference = True
+    return t
+
+
+def _wrap_array(out, arguments, node):
+    data = out.data
+    if type(data) is not _ndarray:
+        return _marked(new(np.asarray(data), node))
+    steps = ()
+    source = None
+    if out.storage is not None:
+        for t in arguments.tensors:
+            if np.may_share_memory(t._a, data):
+                source, steps = t, out.steps
+                break
+    elif any(data is t._a for t in arguments.tensors):
+        source = next(t for t in arguments.tensors if data is t._a)
+        data = data[...]
+    if source is None:
+        return _marked(new(data, node))
+    t = new(data, node)
+    as_view(source, t, steps)
+    return t
+
+
+def as_view(source, t, steps):
+    """Make `t` a view of `source`."""
+    t._inference = source._inference
+    share(source, t)
+    t._base = source if source._base is None else source._base
+    t._steps = (*source._steps, *steps)
+    if source._made is not None:
+        t._made = source._made
+    elif PAUSED.count and not is_grad_enabled():
+        t._made = "inference" if is_inference_mode_enabled() else "no_grad"
+        if source.requires_grad and not is_inference_mode_enabled():
+            t._rg = True
+
+
+def finish(node, name, function, tensors=()):
+    """Give a fresh `node` the operation's name, drop what its pullback will not read, and pack the rest."""
+    form = node.form
+    rule = lookup(function)
+    if form.special or rule is None:
+        if name is not None and not form.special and form.name != name:
+            key = (form, name)
+            if key not in _renamed:
+                naming = NAMING.get(form)
+                _renamed[key] = renamed(form, name, naming or Naming(tuple(range(9)), 1, False, None))
+            node.form = _renamed[key]
+        elif form.special and name is not None:
+            node.saved = (stand_in(node.saved[0]), *node.saved[1:])
+        return
+    if isinstance(form, GeneralForm):
+        _trim_general(node, function, rule, name)
+    elif rule.kind == "elementwise" and form.links is not None:
+        _trim_elementwise(node, elementwise_of(function), name)
+    if any(t._inference for t in tensors):
+        _refuse_inference(node, tensors)
+    if PAUSED.count and saving() is not None:
+        saving()(node, tensors)
+
+
+def _refuse_inference(node, tensors):
+    own = {id(t._a) for t in tensors if t._inference}
+    if _holds(node.saved, own):
+        raise RuntimeError("an inference tensor cannot be saved for backward: clone() it outside inference mode first")
+
+
+def _holds(saved, ids):
+    if type(saved) in (tuple, list):
+        return any(_holds(v, ids) for v in saved)
+    if type(saved) is dict:
+        return any(_holds(v, ids) for v in saved.values())
+    return id(saved) in ids
+
+
+# ---------------------------------------------------------------- short cuts
+
+
+def unary(name, function):
+    """The operation of one tensor, by a NumPy function with an elementwise rule."""
+    operation = elementwise_of(function)
+    form, (keep,), out = operation.fitting((0,))
+    reads = ((1,) if out else (0,)) if keep or out else ()
+    form = renamed(form, name, Naming((0,), 1, not reads, reads))
+
+    def forward(x):
+        if type(x) is not Tensor or PAUSED.count or x._inference:
+            return call(name, function, floating(x))
+        if x._family is not None and x._seen != x._family.version:
+            refresh(x)
+        a = x._a
+        z = function(a)
+        kind = type(z)
+        if kind is not _ndarray:
+            z = np.asarray(z)
+        if z.dtype is not _F64 and z.dtype is not _F32 or a.dtype is not z.dtype:
+            return call(name, function, floating(x))
+        t = object.__new__(Tensor)
+        t._a = z
+        node = x._node
+        if node is None:
+            if not x._rg and x._base is None:
+                return t
+            node = node_of(x)
+            if node is None:
+                return t
+        n = t._node = Node()
+        n.form = form
+        n.saved = (a if keep else None, z) if out else (a if keep else None,)
+        n.edges = node
+        n.number = next_number()
+        return t
+
+    return forward
+
+
+def floating(x):
+    """`x` as a tensor of floating point or complex type."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"expected a Tensor, not {type(x).__name__}")
+    if dtypes.differentiable(x._a.dtype):
+        return x
+    return cast(x, dtypes.get_default_dtype())
+
+
+def cast(x, dtype):
+    """`x` in another type; itself where it has that type."""
+    if x._a.dtype == dtype.numpy:
+        return x
+    if x._a.dtype.kind == "c" and not dtype.is_complex:
+        return call("ToCopy", neural.cast, call("Real", np.real, x), dtype.numpy)
+    return call("ToCopy", neural.cast, x, dtype.numpy)
+
+
+def operands(*values):
+    """Tensors and numbers as operands of one type: what each is turned into before the operation."""
+    d = dtypes.result_type(*values)
+    return [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in values], d
+
+
+def binary(name, function, prepare=operands):
+    """The operation of two tensors (or a tensor and a number), by a NumPy function with an elementwise rule."""
+    operation = elementwise_of(function)
+    variants = {}
+    for active in ((0,), (1,), (0, 1)):
+        form, keep, out = operation.fitting(active)
+        reads = _elementwise_reads(operation, active)
+        variants[active] = renamed(form, name, Naming(active, 2, not reads, reads)), keep, out
+    form_x, (x_x, x_y), x_out = variants[(0,)]
+    form_y, (y_x, y_y), y_out = variants[(1,)]
+    form_xy, (xy_x, xy_y), xy_out = variants[(0, 1)]
+    form_n = renamed(form_x, name, Naming((0,), 2, not (x_x or x_out), tuple(r for r in NAMING[form_x].reads if r != 1)))
+
+    def careful(x, y):
+        (x, y), _ = prepare(x, y)
+        return call(name, function, x, y)
+
+    def forward(x, y):
+        if type(x) is not Tensor or PAUSED.count or x._inference:
+            return careful(x, y)
+        if x._family is not None and x._seen != x._family.version:
+            refresh(x)
+        a = x._a
+        if type(y) is Tensor:
+            if y._family is not None and y._seen != y._family.version:
+                refresh(y)
+            b = y._a
+            if a.dtype is not b.dtype or a.shape != b.shape or y._inference:
+                return careful(x, y)
+            z = function(a, b)
+        elif type(y) in _NUMBERS:
+            y = b = a.dtype.type(y) if a.dtype is _F64 or a.dtype is _F32 else None
+            if b is None:
+                return careful(x, y)
+            z = function(a, b)
+        else:
+            return careful(x, y)
+        if type(z) is not _ndarray:
+            z = np.asarray(z)
+        if z.dtype is not _F64 and z.dtype is not _F32:
+            return careful(x, y)
+        t = object.__new__(Tensor)
+        t._a = z
+        node = x._node
+        if node is None and (x._rg or x._base is not None):
+            node = node_of(x)
+        if type(y) is not Tensor:
+            if node is None:
+                return t
+            n = t._node = Node()
+            n.form = form_n
+            n.saved = (a if x_x else None, b, z) if x_out else (a if x_x else None, b)
+            n.edges = node
+            n.number = next_number()
+            return t
+        other = y._node
+        if other is None and (y._rg or y._base is not None):
+            other = node_of(y)
+        if other is None:
+            if node is None:
+                return t
+            n = t._node = Node()
+            n.form = form_x
+            n.edges = node
+            n.saved = (a if x_x else None, b if x_y else None)
+            if x_out:
+                n.saved += (z,)
+        elif node is None:
+            n = t._node = Node()
+            n.form = form_y
+            n.edges = other
+            n.saved = (a if y_x else None, b if y_y else None)
+            if y_out:
+                n.saved += (z,)
+        else:
+            n = t._node = Node()
+            n.form = form_xy
+            n.edges = (node, other)
+            n.saved = (a if xy_x else None, b if xy_y else None)
+            if xy_out:
+                n.saved += (z,)
+        n.number = next_number()
+        return t
+
+    return forward
+
+
+def leaf_node(x):
+    """The node of `x` where it requires grad."""
+    return x._node or (accumulator(x) if x._rg else None)
