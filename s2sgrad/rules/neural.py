@@ -19,7 +19,13 @@ def relu(x):
     return np.where(x > 0, x, 0 * x) if x.dtype.kind not in "fiu" else np.maximum(x, 0)
 
 
-elementwise(relu, lambda t, x, out: np.where(out > 0, t, 0.0 * t))
+def gate(t, on):
+    """`t` where `on` is positive, zero elsewhere."""
+    return np.where(on > 0, t, 0 * t)
+
+
+elementwise(gate, lambda s, t, on: gate(s, on), lambda s, t, on: 0.0 * s)
+elementwise(relu, lambda t, x, out: gate(t, out))
 
 
 def leaky_relu(x, slope):

@@ -30,9 +30,9 @@ _NUMBERS = frozenset((float, int, bool))
 SHAPE_ONLY = {}  # function -> names
 
 
-def shape_only(function, *names):
-    """Say that the pullbacks of `function` read only the shape of the named arguments ("out": of the result)."""
-    SHAPE_ONLY[function] = frozenset(names)
+def shape_only(function, *names, of=None):
+    """Say that the pullback of `function` (of its argument `of`) reads only the shape of the named ("out": the result)."""
+    SHAPE_ONLY[function, of] = frozenset(names)
 
 
 shape_only(np.sum, "a", "out")
@@ -42,6 +42,8 @@ shape_only(np.stack, "arrays", "out")
 shape_only(np.pad, "array", "out")
 shape_only(np.full, "fill_value", "out")
 shape_only(np.copy, "a", "out")
+shape_only(np.matmul, "x1", "out", of="x1")
+shape_only(np.matmul, "x2", "out", of="x2")
 
 # ---------------------------------------------------------------- forms under the names of the operations
 
@@ -81,7 +83,7 @@ def renamed(form, name, naming):
     twin = copy.copy(form) if isinstance(form, GeneralForm) else Form(
         name, form.pull, form.links, form.out, form.twin, form.special
     )
-    twin.name = name
+    twin.name = name or form.name
     NAMING[twin] = naming
     return twin
 
@@ -89,6 +91,11 @@ def renamed(form, name, naming):
 def stand_in(a):
     """An array of the shape and type of `a`, of no memory."""
     return np.broadcast_to(np.zeros((), a.dtype), a.shape)
+
+
+def _like(a):
+    """An array of the layout of `a`, whose content does not matter."""
+    return stand_in(a) if a.flags.c_contiguous else np.empty_like(a)
 
 
 def _light(value):
@@ -154,11 +161,10 @@ def _general_naming(form, function, rule, args, kwargs):
         read = set(names[1:])
     else:
         read = set()
-        skip = SHAPE_ONLY.get(function, ())
         for head in heads:
             pullback = rule.pullbacks.get(head) or rule.joint
             if pullback is not None:
-                read |= set(parameters_read(pullback)) - set(skip)
+                read |= set(parameters_read(pullback)) - _skipped(function, head)
                 read |= {n for n, p in signature(pullback).parameters.items() if p.kind in (p.VAR_POSITIONAL,)}
     reads = ["out"] if "out" in read else []
     reads += [i for i in range(len(args)) if i >= len(names) or names[i] in read]
@@ -170,6 +176,10 @@ def _general_naming(form, function, rule, args, kwargs):
     places = tuple(differentiable.index(h) if h in differentiable else i for i, h in enumerate(heads))
     present = [n for i, n in enumerate(names) if n in differentiable and (i < len(args) or n in kwargs)]
     return Naming(places, max(len(present), max(places, default=0) + 1), not held, tuple(reads))
+
+
+def _skipped(function, head):
+    return SHAPE_ONLY.get((function, head)) or SHAPE_ONLY.get((function, None), frozenset())
 
 
 def _has_array(args, kwargs, where):
@@ -298,8 +308,8 @@ def finish(node, name, function, tensors=()):
                 naming = NAMING.get(form)
                 _renamed[key] = renamed(form, name, naming or Naming(tuple(range(9)), 1, False, None))
             node.form = _renamed[key]
-        elif form.special and name is not None:
-            node.saved = (stand_in(node.saved[0]), *node.saved[1:])
+        elif form.special:
+            node.saved = (_like(node.saved[0]), *node.saved[1:])
         return
     if isinstance(form, GeneralForm):
         _trim_general(node, function, rule, name)
@@ -390,8 +400,11 @@ def operands(*values):
     return [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in values], d
 
 
-def binary(name, function, prepare=operands):
-    """The operation of two tensors (or a tensor and a number), by a NumPy function with an elementwise rule."""
+def binary(name, function, prepare=operands, with_number=2):
+    """The operation of two tensors (or a tensor and a number), by a NumPy function with an elementwise rule.
+
+    `with_number`: how many arguments could have a derivative where the second is a number.
+    """
     operation = elementwise_of(function)
     variants = {}
     for active in ((0,), (1,), (0, 1)):
@@ -401,7 +414,8 @@ def binary(name, function, prepare=operands):
     form_x, (x_x, x_y), x_out = variants[(0,)]
     form_y, (y_x, y_y), y_out = variants[(1,)]
     form_xy, (xy_x, xy_y), xy_out = variants[(0, 1)]
-    form_n = renamed(form_x, name, Naming((0,), 2, not (x_x or x_out), tuple(r for r in NAMING[form_x].reads if r != 1)))
+    reads = tuple([r for r in NAMING[form_x].reads if r != 1])
+    form_n = renamed(form_x, name, Naming((0,), with_number, not reads, reads))
 
     def careful(x, y):
         (x, y), _ = prepare(x, y)
@@ -421,9 +435,9 @@ def binary(name, function, prepare=operands):
                 return careful(x, y)
             z = function(a, b)
         elif type(y) in _NUMBERS:
-            y = b = a.dtype.type(y) if a.dtype is _F64 or a.dtype is _F32 else None
-            if b is None:
+            if a.dtype is not _F64 and a.dtype is not _F32:
                 return careful(x, y)
+            b = a.dtype.type(y)
             z = function(a, b)
         else:
             return careful(x, y)

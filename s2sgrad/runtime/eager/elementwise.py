@@ -65,7 +65,7 @@ _add = binary("Add", np.add, promoting)
 _sub = binary("Sub", np.subtract, promoting)
 _mul = binary("Mul", np.multiply, promoting)
 _div = binary("Div", np.divide, promoting_to_float)
-_pow = binary("Pow", np.power, promoting)
+_pow = binary("Pow", np.power, promoting, 1)
 _maximum = binary("Maximum", np.maximum, promoting)
 _minimum = binary("Minimum", np.minimum, promoting)
 

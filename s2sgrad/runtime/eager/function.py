@@ -314,11 +314,10 @@ def _finished(ctx, args, tensors, nodes, out, recording):
     ctx._results = [(o._a.shape, o._a.dtype) if isinstance(o, Tensor) else None for o in outputs]
     for t in ctx._dirty:
         if not isinstance(t, Tensor):
-            raise TypeError(f"mark_dirty takes Tensors, not {type(t).__name__}")
+            raise RuntimeError(f"mark_dirty takes Tensors, not {type(t).__name__}")
         if not any(t is o for o in outputs):
             raise RuntimeError("a tensor marked dirty must be returned from forward")
-    made = {}
-    results = tuple([_result(ctx, i, o, tensors, recording, made) for i, o in enumerate(outputs)])
+    results = tuple([_result(ctx, i, o, tensors, recording) for i, o in enumerate(outputs)])
     if recording:
         ctx._values = [_saved(t, outputs, results, tensors) for t in ctx._to_save]
     else:
@@ -345,7 +344,7 @@ def _saved(t, outputs, results, tensors):
     return _Saved(t, None)
 
 
-def _result(ctx, i, o, tensors, recording, made):
+def _result(ctx, i, o, tensors, recording):
     if not isinstance(o, Tensor):
         return o
     is_input = any(o is t for t in tensors)
@@ -366,14 +365,13 @@ def _result(ctx, i, o, tensors, recording, made):
             share(o, twin)
             return twin
         return o
-    if is_input or id(o) in made:
+    if is_input:
         twin = new(o._a[...], ctx.output(i))
         share(o, twin)
         return twin
-    made[id(o)] = o
     if o._base is not None:
         o._made = "custom"
-    o._node = ctx.output(i)
+    o._node = ctx.output(i)  # of one tensor returned twice, the last place counts
     o._rg = False
     return o
 

@@ -9,7 +9,7 @@ content; a view hands it to its base, whose other views follow when they are nex
 import numpy as np
 
 from s2sgrad.runtime.eager import dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
-from s2sgrad.runtime.eager.call import NAMING, Naming, cast, renamed, stand_in
+from s2sgrad.runtime.eager.call import NAMING, Naming, _like, cast, renamed, stand_in
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import plain_index
@@ -17,8 +17,8 @@ from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
 from s2sgrad.runtime.grad_mode import is_grad_enabled
-from s2sgrad.runtime.node import make_node
-from s2sgrad.runtime.record import PICK
+from s2sgrad.runtime.node import make_node, next_number
+from s2sgrad.runtime.record import PICK, GeneralForm
 from s2sgrad.runtime.views import WRITE, item_step
 
 _ndarray = np.ndarray
@@ -89,11 +89,6 @@ def rebase(t, node):
     t._history = -1
     t._seen = -1
     refresh(t)
-
-
-def _like(a):
-    """An array of the layout of `a`, whose content does not matter."""
-    return stand_in(a) if a.flags.c_contiguous else np.empty_like(a)
 
 
 def _overlaps(a):
@@ -174,12 +169,27 @@ def _assigned(t, value):
     return write(t, value)
 
 
+def _keep_old_content(node, a):
+    """Let a node that saved the content to be overwritten as its first argument keep a copy of it."""
+    saved = node.saved
+    if node.form is PICK or node.form.special:
+        return
+    if saved[0] is a:
+        node.saved = (a.copy(), *saved[1:])
+    elif isinstance(node.form, GeneralForm) and saved[1] and saved[1][0] is a:
+        node.saved = (saved[0], (a.copy(), *saved[1][1:]), saved[2])
+
+
 def in_place(function):
     """The variant of an operation that writes its result into its first argument."""
 
     def forward(self, *args, **kwargs):
         check_writable(self)
-        return _assigned(self, function(self, *args, **kwargs))
+        before = next_number()
+        value = function(self, *args, **kwargs)
+        if value._node is not None and value._node.number > before:
+            _keep_old_content(value._node, self._a)
+        return _assigned(self, value)
 
     return forward
 

@@ -368,12 +368,17 @@ def refresh(t):
     f.use(t._a)
     if t._history == f.history:
         return
-    t._history = f.history
     base = t._base
     if base is None or base._family is not f or not dtypes.differentiable(t._a.dtype):
+        t._history = f.history
         return
-    if t._made == "multi" and base._node is not None:
-        t._made = "multi written"
+    if t._made == "multi" and base._node is not None and is_grad_enabled():
+        t._seen -= 1
+        raise RuntimeError(
+            "this view is one of several outputs of a function (unbind, split), and its base has been modified inplace: "
+            "take the views anew, or write before taking them"
+        )
+    t._history = f.history
     source = base._node
     if source is None:
         source = accumulator(base) if base._rg else None
@@ -381,10 +386,17 @@ def refresh(t):
         if t._node is not None:
             t._node = None
         return
-    data, node = base._a, source
+    set_node(t, _retaken(t, base._a, source))
+
+
+def _retaken(t, data, node):
+    """The node of the view `t`, taken of its base anew."""
+    from s2sgrad.runtime.eager.call import finish
+
     for step in t._steps:
         data, node = record_step(step, data, node)
-    set_node(t, node)
+        finish(node, None, step.function)
+    return node
 
 
 def set_node(t, node):
