@@ -20,8 +20,8 @@ def relu(x):
 
 
 def gate(t, on):
-    """`t` where `on` is positive, zero elsewhere."""
-    return np.where(on > 0, t, 0 * t)
+    """`t` where `on` is positive (or nan), zero elsewhere."""
+    return np.where(on <= 0, 0 * t, t)
 
 
 elementwise(gate, lambda s, t, on: gate(s, on), lambda s, t, on: 0.0 * s)
@@ -53,6 +53,22 @@ def rsqrt(x):
 elementwise(rsqrt, lambda t, x, out: times(t, -0.5 * out * out * out))
 
 
+def reciprocal(x):
+    """``1 / x``; its derivative needs the result only."""
+    return np.reciprocal(x)
+
+
+elementwise(reciprocal, lambda t, x, out: times(t, -out * out))
+
+
+def quotient(x, y):
+    """``x / y``; its derivative needs the operands only."""
+    return np.divide(x, y)
+
+
+elementwise(quotient, lambda t, x, y: over(t, y), lambda t, x, y: -over(times(over(t, y), x), y))
+
+
 def erf(x):
     """The error function."""
     return _erf(x).astype(x.dtype)
@@ -76,7 +92,7 @@ def logit(x):
     return np.log(x / (1 - x))
 
 
-elementwise(logit, lambda t, x: over(t, x * (1 - x)))
+elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * (1 - x))))
 
 
 def softplus(x):
@@ -104,9 +120,14 @@ def _within(x, low, high):
 elementwise(clamp, lambda t, x, low, high: np.where(_within(x, low, high), t, 0.0 * t), None, None)
 
 
+def _sign(x):
+    out = np.sign(x)
+    return np.where(np.isnan(x), 0, out).astype(out.dtype) if out.dtype.kind == "f" else out
+
+
 def sgn(z):
     """``z / |z|``, zero at zero."""
-    return np.sign(z)
+    return _sign(z)
 
 
 def sgn_pullback(g, out, z):
@@ -147,8 +168,8 @@ def _step(function, name):
 floor = _step(np.floor, "floor")
 ceil = _step(np.ceil, "ceil")
 trunc = _step(np.trunc, "trunc")
-round_half_even = _step(np.rint, "round")
-sign = _step(np.sign, "sign")
+round_half_even = _step(np.round, "round")
+sign = _step(_sign, "sign")
 
 
 def floor_quotient(x, y):

@@ -29,7 +29,7 @@ from s2sgrad.runtime.eager.modes import (
 from s2sgrad.runtime.eager.registry import FUNCTIONS as _FUNCTIONS
 from s2sgrad.runtime.eager.tensor import Size, Tensor
 from s2sgrad.runtime.grad_mode import is_grad_enabled
-from s2sgrad.torch import autograd, linalg, nn
+from s2sgrad.torch import autograd, cuda, linalg, nn
 
 globals().update({d.name: d for d in _ALL if d.name != "bool"})
 globals().update(_FUNCTIONS)
@@ -40,6 +40,7 @@ cfloat, cdouble = complex64, complex128  # noqa: F821
 inf, nan, pi, e = [__import__("math").__dict__[name] for name in ("inf", "nan", "pi", "e")]
 newaxis = None
 strided = "torch.strided"
+__version__ = "2.13"
 
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Tensor",
     "autograd",
     "bool",
+    "cuda",
     "device",
     "dtype",
     "enable_grad",

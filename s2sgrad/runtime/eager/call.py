@@ -228,8 +228,17 @@ def call(name, function, *args, **kwargs):
     if kwargs:
         kwargs = {k: arguments.traced(a) for k, a in kwargs.items()}
     before = next_number()
-    out = apply(function, args, kwargs)
+    try:
+        out = apply(function, args, kwargs)
+    except TypeError as error:
+        if "not supported for the input types" in str(error) or "did not contain a loop" in str(error):
+            raise NotImplementedError(f"{name}: not defined for tensors of {_types(arguments.tensors)}") from None
+        raise
     return _wrap(out, name, function, arguments, before, True)
+
+
+def _types(tensors):
+    return " and ".join(repr(t.dtype) for t in tensors)
 
 
 def _wrap(out, name, function, arguments, before, whole):
@@ -431,7 +440,7 @@ def binary(name, function, prepare=operands, with_number=2):
             if y._family is not None and y._seen != y._family.version:
                 refresh(y)
             b = y._a
-            if a.dtype is not b.dtype or a.shape != b.shape or y._inference:
+            if a.dtype is not b.dtype or a.shape != b.shape or a.dtype is not _F64 and a.dtype is not _F32 or y._inference:
                 return careful(x, y)
             z = function(a, b)
         elif type(y) in _NUMBERS:

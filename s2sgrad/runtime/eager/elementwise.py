@@ -64,7 +64,7 @@ def _operand(x):
 _add = binary("Add", np.add, promoting)
 _sub = binary("Sub", np.subtract, promoting)
 _mul = binary("Mul", np.multiply, promoting)
-_div = binary("Div", np.divide, promoting_to_float)
+_div = binary("Div", neural.quotient, promoting_to_float)
 _pow = binary("Pow", np.power, promoting, 1)
 _maximum = binary("Maximum", np.maximum, promoting)
 _minimum = binary("Minimum", np.minimum, promoting)
@@ -157,33 +157,76 @@ def fmod(input, other):
     return call("Fmod", np.fmod, x, y)
 
 
-@op("float_power", function=True)
+@op()
+def float_power(input, exponent):
+    """``input ** exponent`` in double precision."""
+    x, y = [cast(v, dtypes.float64) if isinstance(v, Tensor) and not v.is_complex() else v for v in (input, exponent)]
+    return pow(x, float(y) if isinstance(y, int) else y)
+
+
+@op()
 def pow(input, exponent):
     """``input ** exponent``."""
     x, y = _operand(input), _operand(exponent)
     if isinstance(y, int) and y < 0 and isinstance(x, Tensor) and x._a.dtype.kind in "iu":
         raise RuntimeError("integers to negative integer powers are not allowed: convert the base to floating point")
-    return _pow(x, y)
+    d = dtypes.result_type(x, y)
+    if d.rank == 0:
+        raise NotImplementedError("pow is not defined for bool tensors")
+    return _integer_pow(x, y) if d.rank == 1 else _pow(x, y)
+
+
+def _integer_pow(x, y):
+    """Integer powers; a negative one of anything but 1 and -1 is zero."""
+    (x, y), _ = promoting(x, y)
+    x, y = _array(x), _array(y)
+    out = np.power(x, np.abs(y))
+    return new(np.asarray(np.where((y < 0) & (np.abs(x) != 1), 0, out).astype(out.dtype)), None)
+
+
+def _ordered(x):
+    x = _operand(x)
+    if isinstance(x, Tensor) and x._a.dtype.kind == "c":
+        raise RuntimeError("complex numbers have no order: maximum and minimum are not defined for them")
+    return x
 
 
 @op()
 def maximum(input, other):
     """The larger of two, elementwise."""
-    return _maximum(_operand(input), _operand(other))
+    return _maximum(_ordered(input), _ordered(other))
 
 
 @op()
 def minimum(input, other):
     """The smaller of two, elementwise."""
-    return _minimum(_operand(input), _operand(other))
+    return _minimum(_ordered(input), _ordered(other))
 
 
 for _name, _function, _title in (
     ("atan2", np.arctan2, "Atan2"), ("hypot", np.hypot, "Hypot"), ("logaddexp", np.logaddexp, "Logaddexp"),
-    ("copysign", np.copysign, "Copysign"), ("fmax", np.fmax, "Fmax"), ("fmin", np.fmin, "Fmin"),
 ):
     enter(_name, _checked(binary(_title, _function, promoting_to_float)))
 enter("arctan2", Tensor.atan2)
+
+
+@op()
+def copysign(input, other):
+    """The size of one with the sign of the other."""
+    (x, y), _ = promoting_to_float(_operand(input), _operand(other))
+    return call("Copysign", np.copysign, x, y)
+
+
+@op()
+def fmax(input, other):
+    """The larger of two, a number rather than nan; of equal ones, the first."""
+    return where((input >= other) | other.isnan(), input, other)
+
+
+@op()
+def fmin(input, other):
+    """The smaller of two, a number rather than nan; of equal ones, the first."""
+    return where((input <= other) | other.isnan(), input, other)
 
 
 def _reflected(f):
@@ -233,7 +276,7 @@ _UNARY = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt, "log1p": np.log1p,
     "expm1": np.expm1, "log2": np.log2, "log10": np.log10, "exp2": np.exp2,
     "sigmoid": neural.sigmoid, "rsqrt": neural.rsqrt, "erf": neural.erf, "erfc": neural.erfc, "logit": neural.logit,
-    "deg2rad": np.deg2rad, "rad2deg": np.rad2deg, "sinc": np.sinc, "reciprocal": np.reciprocal,
+    "deg2rad": np.deg2rad, "rad2deg": np.rad2deg, "sinc": np.sinc, "reciprocal": neural.reciprocal,
 }  # fmt: skip
 _SAME = {"neg": np.negative, "square": np.square, "relu": neural.relu}
 _STEPS = {
@@ -247,27 +290,53 @@ _ALIASES = {
 UNARY = {}  # name -> function, for the in-place variants and nn.functional
 
 
+_TITLES = {"log1p": "Log1P", "deg2rad": "Deg2Rad", "rad2deg": "Rad2Deg", "square": "Pow"}
+_NOT_OF = {
+    "erf": "c", "erfc": "c", "logit": "c", "relu": "bc", "floor": "bc", "ceil": "bc", "trunc": "bc", "round": "bc",
+    "sign": "c", "neg": "b", "abs": "b", "deg2rad": "c", "rad2deg": "c",
+}  # fmt: skip
+_KINDS = {"b": "bool", "c": "complex"}
+
+
+def _refusing(name, f):
+    """`f`, saying so where it does not take a kind of elements."""
+    kinds = _NOT_OF.get(name)
+    if kinds is None:
+        return f
+
+    def forward(input):
+        if isinstance(input, Tensor) and input._a.dtype.kind in kinds:
+            raise NotImplementedError(f"{name} is not defined for {_KINDS[input._a.dtype.kind]} tensors")
+        return f(input)
+
+    return forward
+
+
 def _entered(name, f):
+    f = _refusing(name, f)
     f.__name__ = f.__qualname__ = name
     UNARY[name] = enter(name, f)
 
 
 def _keeping_type(name, function):
-    recorded = unary(name.capitalize(), function)
+    title = _TITLES.get(name, name.capitalize())
+    recorded = unary(title, function)
 
     def forward(input):
         if not isinstance(input, Tensor):
             raise TypeError(f"expected a Tensor, not {type(input).__name__}")
         if not dtypes.differentiable(input._a.dtype):
             refresh(input)
-            return call(name.capitalize(), function, input)
+            if input._a.dtype.kind == "b":
+                return cast(input, dtypes.int64) if name == "square" else input
+            return call(title, function, input)
         return recorded(input)
 
     return forward
 
 
 for _name, _function in _UNARY.items():
-    _entered(_name, unary(_name.capitalize(), _function))
+    _entered(_name, unary(_TITLES.get(_name, _name.capitalize()), _function))
 for _name, _function in {**_SAME, **_STEPS}.items():
     _entered(_name, _keeping_type(_name, _function))
 trunc = UNARY["trunc"]
@@ -280,7 +349,7 @@ def abs(input):  # noqa: A001
 
 def sgn(input):
     """``z / |z|``, zero at zero."""
-    return call("Sgn", neural.sgn, input)
+    return input if input._a.dtype.kind == "b" else call("Sgn", neural.sgn, input)
 
 
 _entered("abs", abs)
@@ -322,8 +391,8 @@ def clamp(input, min=None, max=None):
         raise RuntimeError("clamp needs at least one of min and max")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if min is not None:
-            input = maximum(input, min)
-        return input if max is None else minimum(input, max)
+            input = where(input >= min, input, min)
+        return input if max is None else where(input <= max, input, max)
     d = dtypes.result_type(input, *[v for v in (min, max) if v is not None])
     return call("Clamp", neural.clamp, cast(input, d), min, max)
 
@@ -343,7 +412,7 @@ def clamp_max(input, max):
 @op()
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of nan and the infinities."""
-    return call("NanToNum", np.nan_to_num, input, True, nan, posinf, neginf)
+    return call("NanToNum", np.nan_to_num, input, nan=nan, posinf=posinf, neginf=neginf)
 
 
 @op()
@@ -454,9 +523,16 @@ def _plain(function, name, complex_too=True):
         for v in (x, y):
             if isinstance(v, Tensor):
                 refresh(v)
-        return new(np.asarray(function(_array(x), _array(y))), None)
+        try:
+            return new(np.asarray(function(_array(x), _array(y))), None)
+        except TypeError:
+            raise NotImplementedError(f"{name} is not defined for these types: {_described(x)} and {_described(y)}") from None
 
     return forward
+
+
+def _described(v):
+    return repr(v.dtype) if isinstance(v, Tensor) else type(v).__name__
 
 
 for _name, _function, _complex in (

@@ -68,7 +68,7 @@ def count_write(t):
 
 
 def deprecated_variable_function(*args):
-    raise RuntimeError("autograd.variable() is gone: use torch.tensor(..., requires_grad=...)")
+    raise RuntimeError("autograd.variable() is deprecated and does nothing: use torch.tensor(..., requires_grad=...)")
 
 
 class _VariableMeta(type):

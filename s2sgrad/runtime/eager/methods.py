@@ -171,6 +171,16 @@ def cuda(self, device=None):
     raise RuntimeError("there is no CUDA device here: tensors live on the CPU")
 
 
+def cuda_is_available():
+    """No: tensors live on the CPU."""
+    return False
+
+
+def cuda_device_count():
+    """None: tensors live on the CPU."""
+    return 0
+
+
 @op(method=False)
 def result_type(a, b):
     """The type that an operation on both computes in."""

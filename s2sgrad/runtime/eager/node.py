@@ -229,5 +229,5 @@ def saved_of(node):
     if getattr(node, "face", None) is not None and node.face.packed:
         from s2sgrad.runtime.eager.saved import unpacked
 
-        return unpacked(saved)
-    return checked(saved) if STALE else saved
+        return unpacked(node)
+    return checked(saved) if STALE and not node.form.special else saved

@@ -36,16 +36,16 @@ class Packed:
         return out
 
 
-def unpacked(saved):
-    """The saved values of a node with `Packed` ones among them."""
-    kind = type(saved)
-    if kind is Packed:
-        return saved.restored()._a
-    if kind is tuple or kind is list:
-        return kind([unpacked(item) for item in saved])
-    if kind is dict:
-        return {k: unpacked(item) for k, item in saved.items()}
-    return checked(saved) if kind is _ndarray and STALE else saved
+def unpacked(node):
+    """The saved values of a node with `Packed` ones among them, unpacked in the order in which they were packed."""
+    saved = node.saved
+    for path in _paths(node):
+        value = _get(saved, path)
+        if type(value) is Packed:
+            saved = _put(saved, path, value.restored()._a)
+        elif STALE:
+            checked(value)
+    return saved
 
 
 # ---------------------------------------------------------------- where the saved values of a node are
