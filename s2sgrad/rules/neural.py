@@ -184,7 +184,7 @@ elementwise(floor_quotient, lambda t, x, y: 0 * t, lambda t, x, y: 0 * t)
 
 def logsumexp(x, axis, keepdims):
     """``log(sum(exp(x)))`` without overflow."""
-    top = np.max(x, axis=axis, keepdims=True)
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0 * np.nan_to_num(top))
     with np.errstate(divide="ignore"):
         out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
@@ -197,7 +197,7 @@ def _spread(g, axis, keepdims):
 
 vjp(
     logsumexp,
-    x=lambda g, out, x, axis, keepdims: _spread(g, axis, keepdims) * np.exp(x - _spread(out, axis, keepdims)),
+    x=lambda g, out, x, axis, keepdims: _spread(g, axis, keepdims) * np.conj(np.exp(x - _spread(out, axis, keepdims))),
 )
 
 
@@ -207,7 +207,7 @@ def softmax(x, axis):
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
-vjp(softmax, x=lambda g, out, x, axis: out * (g - np.sum(g * out, axis=axis, keepdims=True)))
+vjp(softmax, x=lambda g, out, x, axis: np.conj(out) * (g - np.sum(g * np.conj(out), axis=axis, keepdims=True)))
 
 
 def log_softmax(x, axis):
@@ -215,7 +215,7 @@ def log_softmax(x, axis):
     return x - logsumexp(x, axis, True)
 
 
-vjp(log_softmax, x=lambda g, out, x, axis: g - np.exp(out) * np.sum(g, axis=axis, keepdims=True))
+vjp(log_softmax, x=lambda g, out, x, axis: g - np.conj(np.exp(out)) * np.sum(g, axis=axis, keepdims=True))
 
 
 def cast(x, dtype):

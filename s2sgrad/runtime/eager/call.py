@@ -409,10 +409,11 @@ def operands(*values):
     return [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in values], d
 
 
-def binary(name, function, prepare=operands, with_number=2):
+def binary(name, function, prepare=operands, with_number=2, number_name=None):
     """The operation of two tensors (or a tensor and a number), by a NumPy function with an elementwise rule.
 
-    `with_number`: how many arguments could have a derivative where the second is a number.
+    `with_number` says how many arguments could have a derivative where the second is a number, and
+    `number_name` is the operation's name there.
     """
     operation = elementwise_of(function)
     variants = {}
@@ -424,11 +425,11 @@ def binary(name, function, prepare=operands, with_number=2):
     form_y, (y_x, y_y), y_out = variants[(1,)]
     form_xy, (xy_x, xy_y), xy_out = variants[(0, 1)]
     reads = tuple([r for r in NAMING[form_x].reads if r != 1])
-    form_n = renamed(form_x, name, Naming((0,), with_number, not reads, reads))
+    form_n = renamed(form_x, number_name or name, Naming((0,), with_number, not reads, reads))
 
     def careful(x, y):
         (x, y), _ = prepare(x, y)
-        return call(name, function, x, y)
+        return call(name if isinstance(y, Tensor) else number_name or name, function, x, y)
 
     def forward(x, y):
         if type(x) is not Tensor or PAUSED.count or x._inference:

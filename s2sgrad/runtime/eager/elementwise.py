@@ -65,7 +65,7 @@ _add = binary("Add", np.add, promoting)
 _sub = binary("Sub", np.subtract, promoting)
 _mul = binary("Mul", np.multiply, promoting)
 _div = binary("Div", neural.quotient, promoting_to_float)
-_pow = binary("Pow", np.power, promoting, 1)
+_pow = binary("Pow.1", np.power, promoting, 1, "Pow")
 _maximum = binary("Maximum", np.maximum, promoting)
 _minimum = binary("Minimum", np.minimum, promoting)
 
@@ -123,12 +123,14 @@ def floor_divide(input, other):
     """``input // other``: no derivative flows through it."""
     (x, y), d = promoting(_operand(input), _operand(other))
     out = new(np.asarray(np.floor_divide(_array(x), _array(y))), None)
-    if any(isinstance(v, Tensor) and v.requires_grad for v in (x, y)):
-        return _undifferentiable("floor_divide", out, [v for v in (x, y) if isinstance(v, Tensor)])
-    return out
+    return undifferentiable("floor_divide", out, (x, y))
 
 
-def _undifferentiable(name, out, tensors):
+def undifferentiable(name, out, inputs):
+    """`out`, a result of an operation that has no derivative: an error where one is asked for."""
+    tensors = [v for v in inputs if isinstance(v, Tensor)]
+    if not any(t.requires_grad for t in tensors):
+        return out
     from s2sgrad.runtime.eager.function import Function
 
     class Undifferentiable(Function):
@@ -147,14 +149,14 @@ def _undifferentiable(name, out, tensors):
 def remainder(input, other):
     """The remainder with the sign of `other`, as ``%``."""
     (x, y), _ = promoting(_operand(input), _operand(other))
-    return call("Remainder", np.remainder, x, y)
+    return call("Remainder.1" if isinstance(y, Tensor) else "Remainder", np.remainder, x, y)
 
 
 @op()
 def fmod(input, other):
     """The remainder with the sign of `input`."""
     (x, y), _ = promoting(_operand(input), _operand(other))
-    return call("Fmod", np.fmod, x, y)
+    return call("Fmod.1" if isinstance(y, Tensor) else "Fmod", np.fmod, x, y)
 
 
 @op()
@@ -394,7 +396,7 @@ def clamp(input, min=None, max=None):
             input = where(input >= min, input, min)
         return input if max is None else where(input <= max, input, max)
     d = dtypes.result_type(input, *[v for v in (min, max) if v is not None])
-    return call("Clamp", neural.clamp, cast(input, d), min, max)
+    return call("Clamp.1", neural.clamp, cast(input, d), min, max)
 
 
 @op()
@@ -607,7 +609,7 @@ def masked_fill(input, mask, value):
 @op()
 def heaviside(input, values):
     """0 below zero, 1 above, `values` at zero."""
-    return new(np.heaviside(input._a, values._a), None)
+    return undifferentiable("heaviside", new(np.heaviside(input._a, values._a), None), (input, values))
 
 
 nn("relu")(UNARY["relu"])

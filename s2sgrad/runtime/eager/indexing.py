@@ -41,7 +41,10 @@ def plain_index(key, own=True):
         return np.array([int(k) if isinstance(k, Tensor) else k for k in key]) if key else np.empty(0, np.int64)
     if kind is _ndarray:
         return key.copy()
-    return operator.index(key)
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise IndexError(f"an index is an integer, slice, Ellipsis, None or a tensor, not {kind.__name__}") from None
 
 
 def _name(key):

@@ -156,8 +156,9 @@ def class_of(form):
     name = form.name
     found = _classes.get(name)
     if found is None:
-        title = _TITLES.get(name) or NAMES.get(name, name[:1].upper() + name[1:]) + "Backward0"
-        found = _classes[name] = type(title, (GraphNode,), {"__slots__": (), "__module__": __name__})
+        name, _, variant = name.partition(".")
+        title = _TITLES.get(name) or NAMES.get(name, name[:1].upper() + name[1:]) + "Backward" + (variant or "0")
+        found = _classes[form.name] = type(title, (GraphNode,), {"__slots__": (), "__module__": __name__})
     return found
 
 

@@ -35,7 +35,9 @@ def _summable(x, dtype):
 def sum(input, dim=None, keepdim=False, *, dtype=None):  # noqa: A001
     """The sum, of all or along axes; of integers and bools in int64."""
     x = _summable(input, dtype)
-    return call("Sum", np.sum, x, axis=axes(x, dim), keepdims=keepdim)
+    if dim is None and not keepdim:
+        return call("Sum", np.sum, x)
+    return call("Sum.1", np.sum, x, axis=axes(x, dim), keepdims=keepdim)
 
 
 @op()
@@ -44,7 +46,9 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     x = input if dtype is None else cast(input, dtypes.of(dtype))
     if not dtypes.differentiable(x._a.dtype):
         raise RuntimeError("mean(): the input must be floating point or complex: convert it first")
-    return call("Mean", np.mean, x, axis=axes(x, dim), keepdims=keepdim)
+    if dim is None and not keepdim:
+        return call("Mean", np.mean, x)
+    return call("Mean.1", np.mean, x, axis=axes(x, dim), keepdims=keepdim)
 
 
 @op()
@@ -58,7 +62,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product, of all or along an axis."""
     x = _summable(input, dtype)
-    return call("Prod", np.prod, x, axis=axes(x, dim), keepdims=keepdim)
+    return call("Prod" if dim is None else "Prod.1", np.prod, x, axis=axes(x, dim), keepdims=keepdim)
 
 
 def _spread_arguments(args, dim, unbiased, correction):
@@ -73,18 +77,24 @@ def _spread_arguments(args, dim, unbiased, correction):
     return dim, correction
 
 
+def _spreading(x):
+    if not dtypes.differentiable(x._a.dtype):
+        raise RuntimeError("std and var are of floating point and complex tensors only: convert the tensor first")
+    return x
+
+
 @op()
 def var(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
     """The variance, of all or along axes."""
     dim, correction = _spread_arguments(args, dim, unbiased, correction)
-    return call("Var", np.var, floating(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
+    return call("Var", np.var, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
 
 
 @op()
 def std(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
     """The standard deviation, of all or along axes."""
     dim, correction = _spread_arguments(args, dim, unbiased, correction)
-    return call("Std", np.std, floating(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
+    return call("Std", np.std, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
 
 
 enter("var_mean", lambda input, *a, **k: (var(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))), method=False)
@@ -188,7 +198,7 @@ def _extremum(name, full, arg):
             return (maximum if full is np.max else minimum)(input, dim if other is None else other)
         refresh(input)
         if dim is None:
-            return call(name, full, input)
+            return call(f"{name}.1", full, _ordered(input))
         if input._a.ndim == 0:
             return picked(name, input, None, 0, keepdim)
         dim = _axis(input, dim)
@@ -203,16 +213,28 @@ max = enter("max", _extremum("Max", np.max, np.argmax))  # noqa: A001
 min = enter("min", _extremum("Min", np.min, np.argmin))  # noqa: A001
 
 
+def _ordered(x, dim=()):
+    if x._a.dtype.kind == "c":
+        raise NotImplementedError("complex numbers have no order: extrema are not defined for them")
+    if not x._a.size:
+        lines = _all_axes(x, dim)
+        if not dim and dim != 0 or len(lines) == x._a.ndim and dim == ():
+            raise RuntimeError("an empty tensor has no largest or smallest element: give a dim that is not empty")
+        if any(x._a.shape[d] == 0 for d in lines):
+            raise IndexError("an empty axis has no largest or smallest element")
+    return x
+
+
 @op()
 def amax(input, dim=(), keepdim=False):
     """The largest, along axes; ties share the gradient."""
-    return call("Amax", np.max, input, axis=axes(input, dim), keepdims=keepdim)
+    return call("Amax", np.max, _ordered(input, dim), axis=axes(input, dim), keepdims=keepdim)
 
 
 @op()
 def amin(input, dim=(), keepdim=False):
     """The smallest, along axes; ties share the gradient."""
-    return call("Amin", np.min, input, axis=axes(input, dim), keepdims=keepdim)
+    return call("Amin", np.min, _ordered(input, dim), axis=axes(input, dim), keepdims=keepdim)
 
 
 @op()
@@ -239,7 +261,7 @@ def median(input, dim=None, keepdim=False):
         return _pick_shared("Median", input, share, value)
     dim = _axis(input, dim)
     positions = _middle(input._a, dim)
-    values = call("Median", take_line, input, positions, dim, keepdim)
+    values = call("Median.1", take_line, input, positions, dim, keepdim)
     return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
 
@@ -340,8 +362,12 @@ enter("argmin", _index_of(np.argmin))
 @op()
 def unique(input, sorted=True, return_inverse=False, return_counts=False):
     """The different elements."""
+    from s2sgrad.runtime.eager.elementwise import undifferentiable
+
     found = np.unique(input._a, return_inverse=return_inverse, return_counts=return_counts)
-    return tuple([new(f, None) for f in found]) if isinstance(found, tuple) else new(found, None)
+    values, *rest = found if isinstance(found, tuple) else (found,)
+    values = undifferentiable("unique", new(values, None), (input,))
+    return (values, *[new(f, None) for f in rest]) if rest else values
 
 
 def _logical(function):

@@ -143,7 +143,7 @@ def squeeze(input, dim=None):
     shape = input._a.shape
     dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
     axes = tuple([_axis(input, d) for d in dims if shape and shape[_axis(input, d)] == 1])
-    return call("Squeeze", np.squeeze, input, axes)
+    return call("Squeeze" if dim is None else "Squeeze.1", np.squeeze, input, axes)
 
 
 @op(function=False)
@@ -334,7 +334,7 @@ def split(tensor, split_size_or_sections, dim=0):
     for size in parts:
         keys.append((*moved, slice(at, at + size)))
         at += size
-    return _multiple("Split", tensor, keys)
+    return _multiple("Split" if isinstance(split_size_or_sections, int) else "SplitWithSizes", tensor, keys)
 
 
 @op()
