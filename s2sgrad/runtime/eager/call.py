@@ -88,9 +88,12 @@ def renamed(form, name, naming):
     return twin
 
 
+_nothing = bytes(16)
+
+
 def stand_in(a):
     """An array of the shape and type of `a`, of no memory."""
-    return np.broadcast_to(np.zeros((), a.dtype), a.shape)
+    return _ndarray(a.shape, a.dtype, _nothing, 0, (0,) * a.ndim)
 
 
 def _like(a):
@@ -223,18 +226,108 @@ def call(name, function, *args, **kwargs):
     -------
     Tensor, or a tuple or list of them as `function` returns
     """
+    if not PAUSED.count and function not in _slow:
+        out = _quick(name, function, args, kwargs)
+        if out is not None:
+            return out
     arguments = _Arguments()
-    args = tuple([arguments.traced(a) for a in args])
-    if kwargs:
-        kwargs = {k: arguments.traced(a) for k, a in kwargs.items()}
+    traced_args = tuple([arguments.traced(a) for a in args])
+    traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
     before = next_number()
     try:
-        out = apply(function, args, kwargs)
+        out = apply(function, traced_args, traced_kwargs)
     except TypeError as error:
         if "not supported for the input types" in str(error) or "did not contain a loop" in str(error):
             raise NotImplementedError(f"{name}: not defined for tensors of {_types(arguments.tensors)}") from None
         raise
-    return _wrap(out, name, function, arguments, before, True)
+    out = _wrap(out, name, function, arguments, before, True)
+    if not PAUSED.count and type(out) is Tensor and function not in _slow:
+        if out._base is not None:
+            _slow.add(function)
+        elif out._node is not None and out._node.number > before:
+            _remember(name, function, args, kwargs, out)
+    return out
+
+
+# ---------------------------------------------------------------- the same call again
+
+_plans = {}  # what a call looks like -> (form, what to save)
+_slow = set()  # functions whose results may be views, or several
+_CONSTANTS = frozenset((int, float, bool, str, type(None), np.dtype, np.float64, np.float32, np.int64))
+
+
+def _constant(a):
+    kind = type(a)
+    return kind in _CONSTANTS or kind is _ndarray or kind is tuple and all(map(_constant, a)) or isinstance(a, type)
+
+
+def _quick(name, function, args, kwargs):
+    """The call by the plan of one before that looked the same; None where there is no plan that fits."""
+    data, nodes, active = [], [], []
+    for i, a in enumerate(args):
+        if type(a) is Tensor:
+            if a._inference:
+                return None
+            if a._family is not None and a._seen != a._family.version:
+                refresh(a)
+            data.append(a._a)
+            node = a._node
+            if node is None and (a._rg or a._base is not None):
+                node = node_of(a)
+            if node is not None:
+                nodes.append(node)
+                active.append(i)
+        elif _constant(a):
+            data.append(a)
+        else:
+            return None
+    if kwargs and not all(map(_constant, kwargs.values())):
+        return None
+    plan = _plans.get((name, function, len(args), tuple(active), tuple(kwargs)))
+    if plan is None:
+        return None
+    out = function(*data, **kwargs)
+    if type(out) is not _ndarray:
+        if not isinstance(out, np.generic):
+            return None
+        out = np.asarray(out)
+    elif out.base is not None and any(type(a) is _ndarray and np.may_share_memory(a, out) for a in data):
+        _slow.add(function)
+        return None
+    t = object.__new__(Tensor)
+    t._a = out
+    form, elementwise, reads = plan
+    n = t._node = Node()
+    n.form = form
+    if elementwise:
+        saved = [a if i in reads or type(a) is not _ndarray else stand_in(a) for i, a in enumerate(data)]
+        if form.out is not None:
+            saved.append(out)
+        n.saved = tuple(saved)
+    else:
+        n.saved = (
+            out if "out" in reads else stand_in(out),
+            tuple([a if type(a) is not _ndarray or i in reads else stand_in(a) for i, a in enumerate(data)]),
+            kwargs,
+        )
+    n.edges = tuple(nodes)
+    n.number = next_number()
+    return t
+
+
+def _remember(name, function, args, kwargs, t):
+    """Keep the plan of a call that has just been made."""
+    node = t._node
+    if node is None or t._base is not None or node.form.special or node.form is PICK or node.form not in NAMING:
+        return
+    general = isinstance(node.form, GeneralForm)
+    if not general and node.form.links is None or type(node.edges) is not tuple:
+        return
+    active = tuple([i for i, a in enumerate(args) if type(a) is Tensor and node_of(a) is not None])
+    if len(active) != len(node.edges) or any(type(a) is not Tensor and not _constant(a) for a in args):
+        return
+    key = (name, function, len(args), active, tuple(kwargs))
+    _plans[key] = node.form, not general, NAMING[node.form].reads
 
 
 def _types(tensors):
@@ -370,10 +463,9 @@ def unary(name, function):
         t._a = z
         node = x._node
         if node is None:
-            if not x._rg and x._base is None:
-                return t
-            node = node_of(x)
-            if node is None:
+            if x._rg:
+                node = x._accumulate and x._accumulate() or accumulator(x)
+            elif x._base is None or (node := node_of(x)) is None:
                 return t
         n = t._node = Node()
         n.form = form
@@ -409,11 +501,11 @@ def operands(*values):
     return [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in values], d
 
 
-def binary(name, function, prepare=operands, with_number=2, number_name=None):
+def binary(name, function, prepare=operands, with_number=2, number_name=None, otherwise=None):
     """The operation of two tensors (or a tensor and a number), by a NumPy function with an elementwise rule.
 
     `with_number` says how many arguments could have a derivative where the second is a number, and
-    `number_name` is the operation's name there.
+    `number_name` is the operation's name there. `otherwise` takes operands of other kinds.
     """
     operation = elementwise_of(function)
     variants = {}
@@ -433,7 +525,7 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None):
 
     def forward(x, y):
         if type(x) is not Tensor or PAUSED.count or x._inference:
-            return careful(x, y)
+            return (otherwise or careful)(x, y)
         if x._family is not None and x._seen != x._family.version:
             refresh(x)
         a = x._a
@@ -450,7 +542,7 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None):
             b = a.dtype.type(y)
             z = function(a, b)
         else:
-            return careful(x, y)
+            return (otherwise or careful)(x, y)
         if type(z) is not _ndarray:
             z = np.asarray(z)
         if z.dtype is not _F64 and z.dtype is not _F32:
@@ -458,8 +550,11 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None):
         t = object.__new__(Tensor)
         t._a = z
         node = x._node
-        if node is None and (x._rg or x._base is not None):
-            node = node_of(x)
+        if node is None:
+            if x._rg:
+                node = x._accumulate and x._accumulate() or accumulator(x)
+            elif x._base is not None:
+                node = node_of(x)
         if type(y) is not Tensor:
             if node is None:
                 return t
@@ -470,8 +565,11 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None):
             n.number = next_number()
             return t
         other = y._node
-        if other is None and (y._rg or y._base is not None):
-            other = node_of(y)
+        if other is None:
+            if y._rg:
+                other = y._accumulate and y._accumulate() or accumulator(y)
+            elif y._base is not None:
+                other = node_of(y)
         if other is None:
             if node is None:
                 return t
@@ -499,8 +597,3 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None):
         return t
 
     return forward
-
-
-def leaf_node(x):
-    """The node of `x` where it requires grad."""
-    return x._node or (accumulator(x) if x._rg else None)

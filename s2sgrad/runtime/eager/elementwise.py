@@ -254,21 +254,13 @@ for _name, _function in (
     setattr(Tensor, f"__r{_name}__", _operator(_reflected(_function)))
 
 
-def _fast(name, f, fallback):
-    """The operator for the common operands."""
-
-    def forward(self, other):
-        kind = type(other)
-        if kind is Tensor or kind is float or kind is int:
-            return f(self, other)
-        return fallback(self, other)
-
-    setattr(Tensor, name, forward)
-
-
-for _name, _function in (("add", _add), ("mul", _mul), ("truediv", _div), ("pow", _pow)):
-    if _name != "pow":
-        _fast(f"__{_name}__", _function, getattr(Tensor, f"__{_name}__"))
+# the common operands go the short way
+for _name, _title, _function, _prepare in (
+    ("add", "Add", np.add, promoting), ("sub", "Sub", np.subtract, promoting), ("mul", "Mul", np.multiply, promoting),
+    ("truediv", "Div", neural.quotient, promoting_to_float),
+):
+    _f = binary(_title, _function, _prepare, otherwise=getattr(Tensor, f"__{_name}__"))
+    setattr(Tensor, f"__{_name}__", _f)
 
 # ---------------------------------------------------------------- functions of one tensor
 

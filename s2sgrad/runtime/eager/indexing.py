@@ -6,10 +6,13 @@ import numpy as np
 
 from s2sgrad.rules.table import vjp
 from s2sgrad.runtime.arrays import unbroadcast
-from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.call import Naming, _like, as_view, call, cast, renamed
 from s2sgrad.runtime.eager.registry import enter, method, op
 from s2sgrad.runtime.eager.shapes import _axis, no_alias
-from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
+from s2sgrad.runtime.grad_mode import PAUSED
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.views import ITEM, item_step
 
 _ndarray = np.ndarray
 
@@ -60,6 +63,31 @@ def _name(key):
     return "Alias" if key is Ellipsis else "Index"
 
 
+def _has_arrays(key):
+    return type(key) is bool or type(key) is tuple and any(type(k) is _ndarray or type(k) is bool for k in key)
+
+
+_item_forms = {}
+
+
+def _basic(x, key):
+    """``x[key]`` by integers and slices: a view."""
+    refresh(x)
+    out = x._a[key]
+    if type(out) is not _ndarray:
+        out = x._a[(*key, ...) if type(key) is tuple else (key, ...)]
+    node = node_of(x)
+    if node is not None:
+        name = _name(key)
+        form = _item_forms.get(name)
+        if form is None:
+            form = _item_forms[name] = renamed(Form(name, ITEM.pull), name, Naming((0,), 1, True, ()))
+        node = make_node(form, (_like(x._a), key), node)
+    t = new(out, node)
+    as_view(x, t, (item_step(key),))
+    return t
+
+
 @method("__getitem__")
 def getitem(self, key):
     if type(key) is not int:
@@ -68,6 +96,8 @@ def getitem(self, key):
         raise IndexError("a 0-dim tensor has no items: use item() for its number")
     if type(key) is tuple and not key:
         return no_alias(self)
+    if type(key) is not _ndarray and not PAUSED.count and not self._inference and not _has_arrays(key):
+        return _basic(self, key)
     return call(_name(key), operator.getitem, self, key)
 
 

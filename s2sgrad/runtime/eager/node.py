@@ -104,26 +104,15 @@ class GraphNode(Node):
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
 
-class Accumulator(AccumulateGrad):
-    """See `AccumulateGrad`."""
-
-    __slots__ = ()
-    next_functions = ()
-
-    def name(self):
-        return "torch::autograd::AccumulateGrad"
-
-    def _sequence_nr(self):
-        return 2**64 - 1
-
-    metadata = GraphNode.metadata
-    register_hook = GraphNode.register_hook
-    register_prehook = GraphNode.register_prehook
-    __call__ = GraphNode.__call__
-    __repr__ = GraphNode.__repr__
+def _dress_accumulators():
+    AccumulateGrad.next_functions = ()
+    AccumulateGrad.name = lambda self: "torch::autograd::AccumulateGrad"
+    AccumulateGrad._sequence_nr = lambda self: 2**64 - 1
+    for name in ("metadata", "register_hook", "register_prehook", "__call__", "__repr__"):
+        setattr(AccumulateGrad, name, GraphNode.__dict__[name])
 
 
-Accumulator.__name__ = Accumulator.__qualname__ = "AccumulateGrad"
+_dress_accumulators()
 
 
 class _NodeMeta(type):

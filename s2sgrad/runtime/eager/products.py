@@ -165,7 +165,13 @@ def slogdet(A):
     return tuple(_solved("LinalgSlogdet", np.linalg.slogdet, A))
 
 
-enter("logdet", lambda input: slogdet(input)[1])
+
+
+@op()
+def logdet(input):
+    """The logarithm of the determinant."""
+    sign, size = slogdet(input)
+    return size + sign.log() if input.is_complex() else size
 
 
 @_entered("solve")

@@ -308,9 +308,7 @@ def accumulator(leaf):
     with _making:
         node = leaf._accumulate and leaf._accumulate()
         if node is None:
-            from s2sgrad.runtime.eager.node import Accumulator
-
-            node = object.__new__(Accumulator)
+            node = AccumulateGrad()
             node.form = ACCUMULATE
             node.saved = ()
             node.edges = ()
