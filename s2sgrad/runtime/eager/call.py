@@ -539,7 +539,7 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
         elif type(y) in _NUMBERS:
             if a.dtype is not _F64 and a.dtype is not _F32:
                 return careful(x, y)
-            b = a.dtype.type(y)
+            b = float(y)
             z = function(a, b)
         else:
             return (otherwise or careful)(x, y)

@@ -66,49 +66,54 @@ class Run:
         self.runs_inputs = runs_inputs
         self.retain = retain
         self.create_graph = create_graph
-        self.nodes = {}
-        self.waiting = {}
         self.pending = {}
         self.owned = set()
         self.captured = {}
         self.inputs = None if inputs is None else {n.number for n in inputs}
-        self._count([node for node, _ in roots])
-        self.needed = None if inputs is None else self._lead_to_inputs()
+        reached = self._count([node for node, _ in roots])
+        self.needed = None if inputs is None else self._lead_to_inputs(reached)
 
     def _count(self, roots):
-        nodes, waiting = self.nodes, self.waiting
-        stack = []
+        """Count the gradients that each node will receive; return the nodes."""
+        waiting = self.waiting = {}
+        reached = []
         for node in roots:
-            if node.number not in nodes:
-                nodes[node.number] = node
+            if node.number not in waiting:
                 waiting[node.number] = 0
-                stack.append(node)
-        while stack:
-            edges = stack.pop().edges
-            for edge in edges if type(edges) is tuple else (edges,):
+                reached.append(node)
+        for node in reached:  # which grows meanwhile
+            edges = node.edges
+            if type(edges) is not tuple:
+                number = edges.number
+                if number in waiting:
+                    waiting[number] += 1
+                else:
+                    waiting[number] = 1
+                    reached.append(edges)
+                continue
+            for edge in edges:
                 if edge is not None:
                     number = edge.number
                     if number in waiting:
                         waiting[number] += 1
                     else:
                         waiting[number] = 1
-                        nodes[number] = edge
-                        stack.append(edge)
+                        reached.append(edge)
+        return reached
 
-    def _lead_to_inputs(self):
+    def _lead_to_inputs(self, reached):
         """Numbers grow along the graph, leaves aside, which lead nowhere: one look at each node will do."""
-        inputs, leads = self.inputs, set()
-        leaves = [n for n, node in self.nodes.items() if node.edges == ()]
-        leads.update(n for n in leaves if n in inputs)
-        for number in sorted(self.nodes):
-            edges = self.nodes[number].edges
-            if number in inputs or any(e is not None and e.number in leads for e in _tuple(edges)):
+        inputs = self.inputs
+        leads = {n.number for n in reached if n.edges == () and n.number in inputs}
+        for node in sorted(reached, key=lambda n: n.number):
+            number = node.number
+            if number in inputs or any(e is not None and e.number in leads for e in _tuple(node.edges)):
                 leads.add(number)
         return leads
 
     def reaches(self, node):
         """Whether this pass computes the gradient that flows to `node`."""
-        if node is None or node.number not in self.nodes:
+        if node is None or node.number not in self.waiting:
             return False
         return self.needed is None or node.number in self.needed
 
@@ -123,9 +128,9 @@ class Run:
             heap = []
             for node, g in roots:
                 self._add(node, g)
-            for number in {node.number for node, _ in roots}:
+            for number, node in {node.number: node for node, _ in roots}.items():
                 if self.waiting[number] == 0:
-                    heappush(heap, -number)
+                    heappush(heap, (-number, node))
             self._loop(heap)
         finally:
             _current.run = before
@@ -133,22 +138,22 @@ class Run:
                 set_grad(mode)
 
     def _loop(self, heap):
-        nodes, waiting, pending, needed = self.nodes, self.waiting, self.pending, self.needed
-        create_graph, release = self.create_graph, not self.retain
-        while heap:
-            number = -heappop(heap)
-            node = nodes[number]
-            g = pending.pop(number, None)
-            if needed is not None and number not in needed:
-                c = None
-            elif g is None and node.form is not FUNCTION:
-                c = None
-            elif type(node) is Node and needed is None and not create_graph and not node.form.special:
+        waiting, pending, needed = self.waiting, self.pending, self.needed
+        plain, release = needed is None and not self.create_graph, not self.retain
+        node = None
+        while True:
+            if node is None:
+                if not heap:
+                    return
+                number, node = heappop(heap)
+                number = -number
+                g = pending.pop(number, None)
+            form = node.form
+            if plain and type(node) is Node and not form.special and g is not None:
                 saved = node.saved
                 if saved is None or STALE:
                     saved = saved_of(node)
-                form = node.form
-                count = len(saved)
+                count = len(saved)  # spelt out: a starred call costs as much as the arithmetic
                 if count == 1:
                     c = form.pull(g, saved[0])
                 elif count == 2:
@@ -159,37 +164,57 @@ class Run:
                     naming = NAMING.get(form)
                     if naming is None or not naming.light:
                         node.saved = None
+            elif needed is not None and number not in needed or g is None and form is not FUNCTION:
+                c = None
             else:
                 c = self._careful(node, number, g)
             edges = node.edges
+            node = None
             if type(edges) is not tuple:
-                edges = (edges,)
-                c = None if c is None else (c,)
+                number = edges.number
+                left = waiting[number] = waiting[number] - 1
+                if left or number in pending:
+                    if c is not None:
+                        self._add(edges, c)
+                    if left:
+                        continue
+                    c = pending.pop(number)
+                if edges.form is ACCUMULATE:
+                    if c is not None:
+                        self._careful(edges, number, c)
+                elif not heap or number > -heap[0][0]:
+                    node, g = edges, c  # straight on: it is the newest of those that are ready
+                else:
+                    if c is not None:
+                        pending[number] = c
+                    heappush(heap, (-number, edges))
+                continue
             for i, edge in enumerate(edges):
                 if edge is None:
                     continue
-                target = edge.number
+                number = edge.number
                 if c is not None:
                     part = c[i]
                     if part is not None:
                         self._add(edge, part)
-                left = waiting[target] = waiting[target] - 1
+                left = waiting[number] = waiting[number] - 1
                 if left == 0:
                     if edge.form is ACCUMULATE:
-                        if target in pending:
-                            self._careful(edge, target, pending.pop(target))
+                        if number in pending:
+                            self._careful(edge, number, pending.pop(number))
                     else:
-                        heappush(heap, -target)
+                        heappush(heap, (-number, edge))
 
     def _add(self, node, c):
         number = node.number
-        old = self.pending.get(number)
+        pending = self.pending
+        old = pending.get(number)
         if old is None:
-            self.pending[number] = c
+            pending[number] = c
         elif number in self.owned and type(c) is _ndarray and type(old) is _ndarray and c.dtype == old.dtype:
             old += c
         else:
-            total = self.pending[number] = old + c
+            total = pending[number] = old + c
             if type(total) is _ndarray:
                 self.owned.add(number)
 
