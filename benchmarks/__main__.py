@@ -36,7 +36,7 @@ PEERS = {
 def report(title, headings, rows):
     table = Table(title=title, title_justify="left")
     for i, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if i else "left")
+        table.add_column(heading, justify="right" if i else "left", no_wrap=not i)
     for row in rows:
         table.add_row(*row)
     CONSOLE.print(table)

@@ -4,7 +4,9 @@ Both outcomes have the same face: ``run(*args, **kwargs)`` answers a call, `engi
 is what it assumes, `source` what it consists of.
 """
 
+import contextlib
 import copy
+import gc
 import inspect
 import itertools
 
@@ -31,6 +33,19 @@ ASSUMED = object()  # stands for an argument that nobody has given yet
 # ---------------------------------------------------------------------------------------- compiled
 
 
+@contextlib.contextmanager
+def uncollected():
+    """Without the cyclic garbage collector: syntax trees set it off, and it looks through all that the user holds."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@uncollected()
 def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa: A001
     """Compile the derivative for arguments like these, which are those that the call passes.
 
@@ -39,11 +54,25 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     CompileError
         Where the compiler would not be sure of the derivative.
     """
-    if transform.own != transform.signature:
+    if transform.wraps:
         bound, chosen = _within_wrapper(transform, bound, chosen)
     bound.apply_defaults()
+    for name, value in bound.arguments.items():
+        hides = trees.hidden(value)
+        if hides:
+            raise CompileError(
+                f"the object passed as {name} has an attribute {hides[0]} of its own that hides the one of its class"
+            )
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
-    lowered = pipeline.lower(transform.function, kinds, _active(bound, chosen))
+    active = _active(bound, chosen)
+    compiled = _compiled(transform, kinds, active, chosen)
+    general = {name: types.of_any_length(kind) for name, kind in kinds.items()}
+    compiled.general = lambda: _compiled(transform, general, active, chosen)
+    return compiled
+
+
+def _compiled(transform, kinds: dict, active: dict, chosen) -> "Compiled":
+    lowered = pipeline.lower(transform.function, kinds, active)
     for target in chosen:
         if lowered.function.parameters[target.index].value.name != target.parameter:
             raise CompileError(
@@ -88,9 +117,12 @@ class Compiled:
     ----------
     rows : tuple of Row
         The functions that went into it.
+    general : callable
+        Compiles the same for arguments of which no axis is known to be, or not to be, of length 1.
     """
 
     engine = "compiled"
+    general = None
 
     def __init__(self, transform, lowered):
         self.function = transform.function
@@ -105,6 +137,8 @@ class CompiledGradient(Compiled):
         super().__init__(transform, lowered)
         if transform.has_aux:
             _see_pair(lowered)
+        if _value_type(lowered, transform.has_aux).dtype == "bool":
+            raise CompileError("the result is a bool", lowered.function.location)
         elementwise = transform.kind == "elementwise_grad"
         if elementwise:
             _see_real(lowered, transform.has_aux)
@@ -124,7 +158,7 @@ class CompiledGradient(Compiled):
         return self.emitted.source
 
     def exported(self) -> str:
-        return export(self.emitted, self.function)
+        return export(self.general().emitted, self.function)  # a file is called with what its reader has
 
 
 class CompiledPair(Compiled):
@@ -190,6 +224,10 @@ def _result_type(lowered) -> ir.Type:
     return types.type_of(lowered.function.body.results[0])
 
 
+def _value_type(lowered, has_aux: bool) -> ir.Type:
+    return _result_type(lowered).items[0] if has_aux else _result_type(lowered)
+
+
 def _see_pair(lowered) -> None:
     t = _result_type(lowered)
     if t.kind is not ir.Kind.TUPLE or t.items is None or len(t.items) != 2:
@@ -197,8 +235,7 @@ def _see_pair(lowered) -> None:
 
 
 def _see_real(lowered, has_aux: bool) -> None:
-    t = _result_type(lowered)
-    t = t.items[0] if has_aux else t
+    t = _value_type(lowered, has_aux)
     if not t.is_real or t.kind not in (ir.Kind.NUMBER, ir.Kind.ARRAY, ir.Kind.UNKNOWN):
         raise CompileError("it is not seen that the result is a real array", lowered.function.location)
 
@@ -223,6 +260,9 @@ class Taped:
         self.chosen = chosen
         self.reason = reason
         self.run = {"vjp": self.vjp}.get(transform.kind, self.gradient)
+        plainly = all(target.item is None for target in chosen) and transform.takes_positions(chosen)
+        self.positions = [target.index for target in chosen] if plainly else None
+        self.most = max((target.index for target in chosen), default=0)
 
     @property
     def source(self) -> str:
@@ -234,6 +274,8 @@ class Taped:
     def record(self, args, kwargs, once):
         """The result of the function, and the pullback to the chosen arguments."""
         t = self.transform
+        if self.positions is not None and not kwargs and self.most < len(args):
+            return tape_vjp(t.function, args, kwargs, self.positions, once=once)
         bound, chosen = t.bind(args, kwargs)
         differentiate = [place for target in chosen for place in places(target, bound)]
         out, pull = tape_vjp(t.function, bound.args, bound.kwargs, differentiate, once=once)
@@ -248,14 +290,17 @@ class Taped:
         t = self.transform
         out, pullback = self.record(args, kwargs, once=True)
         value, aux = require_aux(out, t.name) if t.has_aux else (out, None)
-        if t.kind == "elementwise_grad":
+        if type(out) is float or type(out) is np.float64:
+            seed = 1.0
+        elif t.kind == "elementwise_grad":
             require_elementwise(plain(value), t.name)
             seed = np.ones(np.shape(plain(value)), getattr(plain(value), "dtype", float))[()]
         else:
             require_scalar(plain(value), t.name)
             seed = scalar_seed(plain(value))
-        beside = [None] * (len(flatten(out)[0]) - 1)
-        gradients = pullback([seed, *beside])
+        if t.has_aux:
+            seed = [seed] + [None] * (len(flatten(out)[0]) - 1)
+        gradients = pullback(seed)
         result = gradients[0] if is_single(t.argnums) else gradients
         if t.kind == "value_and_grad":
             return (out, result)

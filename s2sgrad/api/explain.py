@@ -2,9 +2,10 @@
 
 import io
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:  # rich is slow to import, and few programs ask for explanations
+    from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ class Explanation:
 
     __repr__ = __str__
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> "Table":
+        from rich.table import Table
+
         table = Table(title=self.title, title_justify="left", title_style="bold", caption_justify="left")
         if self.guards:
             table.caption = f"compiled again when this changes: {'; '.join(self.guards)}"
@@ -72,6 +75,8 @@ class Explanation:
         return table
 
     def _repr_html_(self) -> str:
+        from rich.console import Console
+
         console = Console(file=io.StringIO(), record=True, width=120)
         console.print(self)
         return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")

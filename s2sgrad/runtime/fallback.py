@@ -39,7 +39,7 @@ from s2sgrad.runtime.record import plain, recorder
 from s2sgrad.runtime.tensor import Storage, Tensor, Traced, traced
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.runtime.trees import only as _only
-from s2sgrad.runtime.views import along, refresh, reveal
+from s2sgrad.runtime.views import along, duplicate, is_as_shown, refresh, reveal
 
 _STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 _ATOMS = frozenset((int, float, bool, complex, str, bytes, type(None), range, slice, type(...)))
@@ -133,7 +133,7 @@ class Session:
     """What belongs to one recorded call: the turned functions, arrays and globals, and what to put back."""
 
     def __init__(self, private=False, rules=False):
-        self.private = private  # arrays are copied at once: pullbacks may run after the caller has changed them
+        self.private = private  # results are copied: pullbacks may run after the caller has changed them
         self.rules = rules  # rule functions are turned too
         self.closed = False
         self.globals = {}
@@ -264,7 +264,7 @@ class Session:
         entry = self.arrays.get(id(array))
         if entry is not None:
             return entry[1]
-        if array.dtype.kind not in "biufc":
+        if self.rules or array.dtype.kind not in "biufc":
             return array
         t = traced(array, None)
         self._adopt(t, array)
@@ -273,10 +273,9 @@ class Session:
 
     def _adopt(self, t, array):
         """Tie `t` to the caller's `array`, so that writes show there."""
-        data = array
-        if self.private and not self.rules:
-            data = np.array(array)
-            data.flags.writeable = array.flags.writeable
+        data = duplicate(array)
+        if not array.flags.writeable:
+            data.flags.writeable = False
         storage = t.storage = Storage(data, t.node, saved=False, outer=array)
         t.data = data
         t.steps = ()
@@ -430,6 +429,17 @@ class Session:
             return along(t.steps, outer)
         return np.array(t.data) if self.private and type(t.data) is np.ndarray else t.data
 
+    def check(self):
+        """Raise where code that the tape does not see has written to an array that it has read."""
+        for storages in self.owners.values():
+            for storage in storages:
+                if not is_as_shown(storage):
+                    raise TapeError(
+                        f"while the recorded function ran, an array of shape {storage.outer.shape} that it uses was "
+                        "written through an attribute of an object, or by code that the tape does not see. Write to it "
+                        "by the name that it is read by"
+                    )
+
     def close(self):
         """Leave everything outside as a plain call would have left it."""
         for storages in self.owners.values():
@@ -526,6 +536,7 @@ class _Current(threading.local):
 
 _current = _Current()
 _rules = Session(rules=True)
+running: set = set()  # the sessions of all threads: where it is empty nobody needs to ask for their own
 
 
 def is_recording() -> bool:
@@ -595,7 +606,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
         Positions (in `args`) and keywords (in `kwargs`) of the arguments to differentiate. Each is a
         tree of numbers and arrays; integers are promoted to float64.
     once : bool
-        The pullback is called at most once, and before the caller changes any array: nothing is copied
+        The pullback is called at most once, and before the caller changes the result: it is not copied,
         and saved values are released as they are used.
 
     Returns
@@ -616,6 +627,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     session = outer or Session(private=not once)
     inputs = [kwargs[k] if isinstance(k, str) else args[k] for k in differentiate]
     _current.session = session
+    running.add(session)
     try:
         leaves = []  # (value, node or None) of all differentiated leaves
         shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
@@ -630,16 +642,20 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             out = _callable(session, function)(*call_args, **call_kwargs)
             results, rebuild = flatten(out)
             nodes = [_node_of(result) for result in results]
+            if outer is None:
+                session.check()
         finally:
             if outer is None:
                 session.close()
         if outer is None:
-            out = rebuild([session.settled(result) for result in results])
+            results = [session.settled(result) for result in results]
+            out = rebuild(results)
     finally:
         _current.session = outer
         if outer is None:
+            running.discard(session)
             session.forget()
-    pullback = _Pullback(leaves, shapes, nodes, results if outer else out, outer is not None, once)
+    pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)
     return out, pullback
 
 
@@ -664,35 +680,35 @@ def _node_of(result):
 class _Pullback:
     """The pullback of one recorded call."""
 
-    def __init__(self, leaves, shapes, nodes, out, nested, once):
+    def __init__(self, leaves, shapes, nodes, results, nested, once):
         self.plain = [part for part, _ in leaves]
         self.targets = [node for _, node in leaves]
         self.shapes = shapes
         self.nodes = nodes
         self.nested = nested
         self.once = once
-        results = out if nested else flatten(out)[0]
         self.real = [type(x) in _REAL or not np.iscomplexobj(plain(x)) for x in results]
 
     def __call__(self, cotangent):
         """The gradients for a cotangent of the result."""
         parts = flatten(cotangent)[0]
-        if len(parts) != len(self.nodes):
-            raise TypeError(f"a cotangent of {len(self.nodes)} leaves is due, not of {len(parts)}")
+        nodes, nested = self.nodes, self.nested
+        if len(parts) != len(nodes):
+            raise TypeError(f"a cotangent of {len(nodes)} leaves is due, not of {len(parts)}")
         roots = []
-        for node, g, real in zip(self.nodes, parts, self.real, strict=True):
+        for node, g, real in zip(nodes, parts, self.real, strict=True):
             if node is None or g is None:
                 continue
-            if real and type(g) not in _REAL and np.iscomplexobj(plain(g)):
-                g = g.real
-            roots.append((node, traced(g, None) if self.nested and type(g) is np.ndarray else g))
-        targets = [node for node in self.targets if node is not None]
-        found = iter(backward(roots, targets, create_graph=self.nested, retain=not self.once))
-        finish = _recorded_gradient if self.nested else as_gradient
-        gradients = [
-            finish(None if node is None else next(found), x) for node, x in zip(self.targets, self.plain, strict=True)
-        ]
-        if len(gradients) == len(self.shapes) == 1 and self.shapes[0][1] is _only:
+            if type(g) not in _REAL:
+                if real and np.iscomplexobj(plain(g)):
+                    g = g.real
+                if nested and type(g) is np.ndarray:
+                    g = traced(g, None)
+            roots.append((node, g))
+        found = backward(roots, self.targets, create_graph=nested, retain=not self.once)
+        finish = _recorded_gradient if nested else as_gradient
+        gradients = [finish(g, x) for g, x in zip(found, self.plain, strict=True)]
+        if len(self.shapes) == 1 and self.shapes[0][1] is _only:
             return tuple(gradients)
         gradients = iter(gradients)
         return tuple([rebuild([next(gradients) for _ in range(count)]) for count, rebuild in self.shapes])

@@ -22,7 +22,8 @@ class Storage:
     saved : bool
         Whether some node may hold `data` (or a view of it): then the next write moves to a copy.
     outer : ndarray or None
-        The caller's array that shows the content to the world outside the recording.
+        The caller's array that shows the content to the world outside the recording: other memory than `data`,
+        since code that the tape does not see may write to it.
     frozen : str or None
         Why the memory may not be written, where the tape could not follow a write.
     """

@@ -233,10 +233,10 @@ def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
         _gather(obj, (), found)
     if isinstance(obj, Tensor) and raw is obj.data:
         return obj
+    if found and raw.dtype == object:
+        raise TapeError(f"recorded values are put into an array of objects\n  at {user_location()}")
     if not found or raw.dtype.kind not in "fc":
         return traced(raw, None)
-    if raw.dtype == object:
-        raise TapeError(f"recorded values do not fit into one array\n  at {user_location()}")
     shape = raw.shape[max(0, raw.ndim - np.ndim(np.array(plain(obj)))) :] if ndmin else raw.shape
     node = make_node(
         _PARTS,

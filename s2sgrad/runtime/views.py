@@ -27,20 +27,38 @@ _ndarray = np.ndarray
 
 
 class Step:
-    """One call that makes a view: `function` with the array at position `at`, and which output is meant."""
+    """One call that makes a view: `function` with the array among its arguments, and which output is meant.
 
-    __slots__ = ("function", "before", "after", "kwargs", "output")
+    Attributes
+    ----------
+    before, after : tuple
+        The positional arguments before and after the array.
+    kwargs : dict
+    name : str or None
+        The keyword that the array is passed by, if it is.
+    output : int or None
+    """
 
-    def __init__(self, function, before=(), after=(), kwargs=None, output=None):
+    __slots__ = ("function", "before", "after", "kwargs", "name", "output")
+
+    def __init__(self, function, before=(), after=(), kwargs=None, name=None, output=None):
         self.function = function
         self.before = before
         self.after = after
         self.kwargs = kwargs or {}
+        self.name = name
         self.output = output
 
     def __call__(self, array):
-        out = self.function(*self.before, array, *self.after, **self.kwargs)
+        args, kwargs = self.arguments(array)
+        out = self.function(*args, **kwargs)
         return out if self.output is None else out[self.output]
+
+    def arguments(self, array):
+        """The arguments of the call for another `array`."""
+        if self.name is not None:
+            return self.before, {**self.kwargs, self.name: array}
+        return (*self.before, array, *self.after), self.kwargs
 
 
 def item_step(key):
@@ -52,6 +70,17 @@ def along(steps, array):
     for step in steps:
         array = step(array)
     return array
+
+
+def duplicate(array):
+    """A copy with the same strides: what is a view of the array, and what a copy, is so of the duplicate."""
+    if array.flags.forc:
+        return np.array(array)
+    low, high = np.lib.array_utils.byte_bounds(array)
+    start = array.__array_interface__["data"][0] - low
+    twin = _ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
+    twin[...] = array
+    return twin
 
 
 # ---------------------------------------------------------------- the three linear maps
@@ -136,7 +165,7 @@ def _laid_out(g, like):
 # ---------------------------------------------------------------- reading an item
 
 # saved: (x, key); the pullback is ``place``, done in place by `add_item` where nothing is recorded
-ITEM = Form("GetItem", lambda g, x, key: place(g, x, (item_step(key),)), special=True)
+ITEM = Form("GetItem", lambda g, x, key: place(g, x, (item_step(key),)))
 
 
 def add_item(g, saved, parent, run):
@@ -191,7 +220,7 @@ def pull_write(g, like, steps, value, run=None, owned=False, edges=None):
 
 
 # saved: (like, steps, value); edges: (old content, value), either may be None
-WRITE = Form("Write", pull_write, special=True)
+WRITE = Form("Write", pull_write)
 
 
 def attach(t):
@@ -223,9 +252,8 @@ def refresh(t):
     t.data, t.node = data, node
 
 
-def _writable(t, recorded):
-    """The storage of `t`, ready to be written: its memory is neither saved by a node nor, where recorded
-    values are written, the caller's own."""
+def _writable(t):
+    """The storage of `t`, ready to be written: its memory is not saved by a node."""
     storage = t.storage or attach(t)
     if storage.frozen is not None:
         raise TapeError(f"{storage.frozen}\n  at {user_location()}")
@@ -233,8 +261,8 @@ def _writable(t, recorded):
         refresh(t)
     if not t.data.flags.writeable:
         raise ValueError("assignment destination is read-only")
-    if storage.saved or recorded and storage.outer is storage.data:
-        storage.data = np.array(storage.data)  # keeps the memory order
+    if storage.saved:
+        storage.data = duplicate(storage.data)
         storage.saved = False
         t.data = along(t.steps, storage.data)
     return storage
@@ -244,7 +272,7 @@ def write(t, key, value, value_node):
     """``t[key] = value`` for an array `t`, recorded where a derivative flows."""
     if value_node is not None and t.data.dtype.kind not in "fc":
         value_node = None
-    storage = _writable(t, value_node is not None)
+    storage = _writable(t)
     steps = t.steps if key is Ellipsis else (*t.steps, item_step(key))
     t.data[key] = value
     old = storage.node
@@ -267,8 +295,6 @@ def replace(t, value, node):
         or not storage.data.flags.writeable
     ):
         return write(t, Ellipsis, value, node)
-    if storage.outer is storage.data:
-        storage.saved = True
     storage.data = value
     storage.saved = True
     storage.node = node
@@ -280,9 +306,10 @@ def _written(t, storage):
     """Count the write, and show it to (or hide it from) the world outside the recording."""
     storage.version += 1
     outer = storage.outer
-    if outer is not None and outer is not storage.data:
+    if outer is not None:
         if storage.node is None:
             outer[...] = storage.data
+            storage.hidden = False
         elif not storage.hidden:
             storage.hidden = True
             outer[...] = np.nan  # recorded content must not be read as plain data: nobody gets a silent zero
@@ -291,9 +318,19 @@ def _written(t, storage):
 
 def reveal(storage):
     """Show the final content to the world outside."""
-    if storage.outer is not None and storage.outer is not storage.data:
+    if storage.hidden:
         storage.outer[...] = storage.data
         storage.hidden = False
+
+
+def is_as_shown(storage):
+    """Whether the caller's array still holds what the tape has put there: nobody else has written to it."""
+    outer, data = storage.outer, storage.data
+    if storage.hidden:
+        return bool(np.isnan(outer).all())
+    if outer.nbytes < 4096:
+        return outer.tobytes() == data.tobytes()
+    return bool((outer == data).all()) or outer.tobytes() == data.tobytes()
 
 
 def link(out, source, step, node):

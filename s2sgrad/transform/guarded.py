@@ -77,7 +77,7 @@ class Guarded:
                 if other.results[j] != ir.ZERO or not isinstance(block.results[j], ir.Value):
                     continue
                 for i, first in enumerate(statement.results):
-                    same = i != j and block.results[i] is block.results[j] and other.results[i] != ir.ZERO
+                    same = i != j and block.results[i] is block.results[j]
                     if same and self.is_idle(second, statement.test, way):
                         found.append((first, second))
                         break

@@ -6,6 +6,7 @@ is None``, ``np.isrealobj(x)``, ``np.ndim(x) == 1``), and adds one operation per
 something stays open (a test on data), the rule is called as the function it is.
 """
 
+import ast
 import builtins
 import math
 import operator
@@ -13,7 +14,6 @@ import types as pytypes
 from dataclasses import dataclass
 from typing import Any
 
-import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
@@ -102,14 +102,14 @@ def is_known(x) -> bool:
 
 
 _BINARY = {
-    gast.Add: operator.add, gast.Sub: operator.sub, gast.Mult: operator.mul, gast.Div: operator.truediv,
-    gast.Pow: operator.pow, gast.MatMult: operator.matmul, gast.FloorDiv: operator.floordiv, gast.Mod: operator.mod,
-    gast.BitAnd: operator.and_, gast.BitOr: operator.or_, gast.BitXor: operator.xor,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
 }  # fmt: skip
-_UNARY = {gast.USub: operator.neg, gast.UAdd: operator.pos, gast.Invert: operator.invert}
+_UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 _COMPARE = {
-    gast.Eq: operator.eq, gast.NotEq: operator.ne, gast.Lt: operator.lt, gast.LtE: operator.le,
-    gast.Gt: operator.gt, gast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 _PURE = {len, range, tuple, list, sorted, int, float, bool, abs, min, max, sum, enumerate, zip, reversed, slice, set}
 _PURE |= {isinstance, math.prod, math.sqrt, math.log, np.argsort, round, all, any}
@@ -132,14 +132,14 @@ class _Inliner:
         if not isinstance(function, pytypes.FunctionType) or self.depth > _DEPTH:
             raise Open
         try:
-            node = find(function).node
+            node = find(function).tree
         except CompileError as error:
             raise Open from error
         outer = getattr(self, "function", None), getattr(self, "env", None)
         self.function, self.env = function, bound(function, node.args, args, kwargs)
         self.depth += 1
         try:
-            return self.expr(node.body) if isinstance(node, gast.Lambda) else self.body(node.body)
+            return self.expr(node.body) if isinstance(node, ast.Lambda) else self.body(node.body)
         finally:
             self.depth -= 1
             self.function, self.env = outer
@@ -153,22 +153,22 @@ class _Inliner:
         for s in statements:
             result = None
             match s:
-                case gast.Return():
+                case ast.Return():
                     return Constant(None) if s.value is None else self.expr(s.value)
-                case gast.Expr(value=gast.Constant()) | gast.Pass():
+                case ast.Expr(value=ast.Constant()) | ast.Pass():
                     pass
-                case gast.Expr():
+                case ast.Expr():
                     raise Open
-                case gast.Assign():
+                case ast.Assign():
                     value = self.expr(s.value)
                     for target in s.targets:
                         self.assign(target, value)
-                case gast.AugAssign(target=gast.Name()) if type(s.op) in _BINARY:
+                case ast.AugAssign(target=ast.Name()) if type(s.op) in _BINARY:
                     operands = [self.name(s.target.id), self.expr(s.value)]
                     self.env[s.target.id] = self.apply(_BINARY[type(s.op)], operands)
-                case gast.If():
+                case ast.If():
                     result = self.run(s.body if self.test(s.test) else s.orelse)
-                case gast.For() if not s.orelse:
+                case ast.For() if not s.orelse:
                     for item in self.iterate(self.expr(s.iter)):
                         self.assign(s.target, item)
                         result = self.run(s.body)
@@ -181,13 +181,13 @@ class _Inliner:
         return None
 
     def assign(self, target, value) -> None:
-        if isinstance(target, gast.Name):
+        if isinstance(target, ast.Name):
             if isinstance(value, Value) and value.name == "t":
                 value.name = target.id
             self.env[target.id] = value
-        elif isinstance(target, gast.Tuple | gast.List):
+        elif isinstance(target, ast.Tuple | ast.List):
             items = self.iterate(value)
-            if len(items) != len(target.elts) or any(isinstance(t, gast.Starred) for t in target.elts):
+            if len(items) != len(target.elts) or any(isinstance(t, ast.Starred) for t in target.elts):
                 raise Open
             for t, item in zip(target.elts, items, strict=True):
                 self.assign(t, item)
@@ -252,7 +252,7 @@ class _Inliner:
     def elements(self, nodes) -> tuple:
         items: list = []
         for node in nodes:
-            if isinstance(node, gast.Starred):
+            if isinstance(node, ast.Starred):
                 items.extend(self.iterate(self.expr(node.value)))
             else:
                 items.append(self.expr(node))
@@ -264,12 +264,12 @@ class _Inliner:
         return self.apply(_BINARY[type(node.op)], [self.expr(node.left), self.expr(node.right)])
 
     def expr_unaryop(self, node):
-        if isinstance(node.op, gast.Not):
+        if isinstance(node.op, ast.Not):
             return Constant(not self.test(node.operand))
         return self.apply(_UNARY[type(node.op)], [self.expr(node.operand)])
 
     def expr_boolop(self, node):
-        stop = isinstance(node.op, gast.Or)
+        stop = isinstance(node.op, ast.Or)
         for value in node.values:
             x = self.expr(value)
             if bool(x.items if isinstance(x, Seq) else known(x)) is stop:
@@ -283,12 +283,12 @@ class _Inliner:
         if len(node.ops) != 1:
             raise Open
         op, a, b = type(node.ops[0]), self.expr(node.left), self.expr(node.comparators[0])
-        if op in (gast.Is, gast.IsNot):
-            return Constant(self.same(a, b) is (op is gast.Is))
+        if op in (ast.Is, ast.IsNot):
+            return Constant(self.same(a, b) is (op is ast.Is))
         if op in _COMPARE:
             return self.apply(_COMPARE[op], [a, b])
-        if op in (gast.In, gast.NotIn):
-            return Constant((known(a) in known(b)) is (op is gast.In))
+        if op in (ast.In, ast.NotIn):
+            return Constant((known(a) in known(b)) is (op is ast.In))
         raise Open
 
     def same(self, a, b) -> bool:
@@ -357,7 +357,7 @@ class _Inliner:
             if keyword.arg is None:
                 raise Open
             kwargs[keyword.arg] = self.expr(keyword.value)
-        if isinstance(node.func, gast.Attribute):
+        if isinstance(node.func, ast.Attribute):
             owner = self.expr(node.func.value)
             if not isinstance(owner, Static):
                 return self.method(owner, node.func.attr, list(self.elements(node.args)), kwargs)
@@ -500,14 +500,14 @@ def _is_operator(function) -> bool:
 
 def bound(function, params, args: list, kwargs: dict) -> dict:
     """The parameters of a function, by name, for a call."""
-    names = [p.id for p in (*params.posonlyargs, *params.args)]
+    names = [p.arg for p in (*params.posonlyargs, *params.args)]
     env = dict(zip(names, args, strict=False))
     rest = args[len(names) :]
     if params.vararg is not None:
-        env[params.vararg.id] = Seq(tuple(rest))
+        env[params.vararg.arg] = Seq(tuple(rest))
     elif rest:
         raise Open
-    only = [p.id for p in params.kwonlyargs]
+    only = [p.arg for p in params.kwonlyargs]
     for name, value in kwargs.items():
         if name in env or name not in (*names, *only):
             raise Open

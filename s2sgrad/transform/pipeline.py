@@ -8,7 +8,7 @@ import functools
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MappingProxyType, MethodType
 
 import gast
 
@@ -16,10 +16,10 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import source, syntax
 from s2sgrad.transform.frontend.calls import carrying, derivatives, positions
+from s2sgrad.transform.frontend.guards import Guard
 from s2sgrad.transform.frontend.lower import Lowering
-from s2sgrad.transform.frontend.resolve import Guard, Known
+from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.session import Row, Session, differentiated, namespace_of
-from s2sgrad.transform.frontend.values import Arguments
 from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.spec import Spec
 
@@ -47,7 +47,9 @@ class Lowered:
     report: list
 
 
-def lower(function, types: Mapping[str, ir.Type], active) -> Lowered:
+def lower(
+    function, types: Mapping[str, ir.Type], active, known: Mapping[str, object] = MappingProxyType({})
+) -> Lowered:
     """Lower a Python function for arguments of these types.
 
     Parameters
@@ -61,6 +63,9 @@ def lower(function, types: Mapping[str, ir.Type], active) -> Lowered:
     active : set of str, or dict
         The names of the parameters that a derivative flows from. A dict may say of a container which
         items: ``{"args": (True, False)}``.
+    known : dict of str to object
+        Arguments that are the very same object in each call, so that calls of them can be followed:
+        functions that are passed.
 
     Raises
     ------
@@ -97,12 +102,12 @@ def lower(function, types: Mapping[str, ir.Type], active) -> Lowered:
         -> result'*
     """
     session = Session()
-    top = _lower(session, function, types, active)
+    top = _lower(session, function, types, active, known)
     callees = [callee for callee, _ in session.callees.values()]
     return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()))
 
 
-def _lower(session: Session, function, types, active) -> ir.Function:
+def _lower(session: Session, function, types, active, known=MappingProxyType({})) -> ir.Function:
     if isinstance(getattr(function, "__s2sgrad__", None), Spec):
         return gradient_of(session, function, types, active)
     given: dict = {}  # parameters that are known already: the instance of a method, what a partial holds
@@ -118,17 +123,16 @@ def _lower(session: Session, function, types, active) -> ir.Function:
         cells = {**namespace.cells, **{name: CellType(value) for name, value in fixed.items()}}
         namespace = ir.Namespace(namespace.globals, cells)
     lowering = Lowering(session, found, namespace)
-    for name, value in fixed.items():
-        known = lowering.outside.name(name)
-        lowering.env[name] = known if known.operand.type.kind in (Kind.CALLABLE, Kind.OTHER) else _placed(lowering, name, known)
-    names = [n for n in syntax.parameters(found.node) if n not in fixed]
-    if hasattr(function, "__wrapped__") and not set(active) <= set(names):
-        parameters = _parameters_of_wrapped(lowering, function, types, active)
-    else:
-        parameters = _parameters(lowering, found, function, types, active, set(fixed), defaults)
+    for name in fixed:
+        held = lowering.outside.name(name)
+        object_ = held.operand.type.kind in (Kind.CALLABLE, Kind.OTHER)
+        lowering.env[name] = held if object_ else _placed(lowering, name, held)
+    parameters = _parameters(lowering, found, function, types, active, set(fixed), defaults)
     unknown = set(active) - {p.value.name for p in parameters}
     if unknown:
         raise CompileError(f"{found.name} has no parameter {min(unknown)}", found.location())
+    for name in known.keys() & {p.value.name for p in parameters}:
+        lowering.env[name] = Known(known[name], lowering.env[name])
     block = lowering.run()
     session.report(found)
     doc = gast.get_docstring(found.node) if isinstance(found.node, gast.FunctionDef) else None
@@ -150,7 +154,7 @@ def _peel(function, given: dict, defaults: dict):
         given[""] = (*function.args, *given.get("", ()))
         defaults.update({k: v for k, v in function.keywords.items() if k not in defaults})
         return function.func
-    call = getattr(type(function), "__call__", None)
+    call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(function, type) or not isinstance(call, FunctionType):
         name = getattr(function, "__qualname__", None) or repr(function)
         raise CompileError(f"{name} is not written in Python: there is no source to differentiate")
@@ -161,7 +165,9 @@ def _peel(function, given: dict, defaults: dict):
 def _parameters(lowering, found, function, types, active, fixed: set, defaults: dict) -> list:
     args = found.node.args
     namespace, cells = lowering.namespace, {}
-    values = dict(zip([a.id for a in [*args.posonlyargs, *args.args]][::-1], (function.__defaults__ or ())[::-1], strict=False))
+    values = dict(
+        zip([a.id for a in [*args.posonlyargs, *args.args]][::-1], (function.__defaults__ or ())[::-1], strict=False)
+    )
     values |= function.__kwdefaults__ or {}
     values |= defaults
     made = []
@@ -184,28 +190,6 @@ def _parameters(lowering, found, function, types, active, fixed: set, defaults: 
     if args.kwarg is not None:
         add(args.kwarg.id, "**")
     namespace.cells.update(cells)
-    return made
-
-
-def _parameters_of_wrapped(lowering, function, types, active) -> list:
-    """The parameters that a wrapper says it has (those of what it wraps), handed to those that it has."""
-    made, given = [], Arguments()
-    for p in inspect.signature(function).parameters.values():
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty:
-            raise CompileError(f"{function.__name__} is wrapped, and its parameter {p.name} may be left out of a call")
-        t = types.get(p.name, ir.UNKNOWN)
-        value = lowering.parameter(p.name, t, _activity(t, p.name, active))
-        made.append(ir.Parameter(value, "", p.kind is p.KEYWORD_ONLY))
-        if p.kind is p.KEYWORD_ONLY:
-            given.keywords[p.name] = value
-        else:
-            given.positional.append(value)
-    tree = lowering.found.node
-    defaults = {n: ir.Constant(v) for n, v in (function.__kwdefaults__ or {}).items() if isinstance(v, (int, float, str, bool))}
-    if function.__defaults__ or len(defaults) < len(function.__kwdefaults__ or {}):
-        raise CompileError(f"the wrapper {lowering.found.name} has defaults of its own", lowering.found.location())
-    for name, thing in lowering.assign_parameters(tree, given, defaults, tree).items():
-        lowering.env[name] = lowering.operand(thing)
     return made
 
 

@@ -136,10 +136,7 @@ class _Printer:
         self.line(lines, depth, s.target, f"{s.callee.name}({', '.join(map(self.operand, s.args))})")
 
     def source(self, source: ir.Source) -> str:
-        if source.count:
-            text = f"count({self.operand(source.start)})"
-        else:
-            text = self.operand(source.iterable)
+        text = f"count({self.operand(source.start)})" if source.count else self.operand(source.iterable)
         return f"{self.targets(source.element)} in {'reversed ' * source.reverse}{text}"
 
     def list_results(self, results, lines, depth):

@@ -52,8 +52,7 @@ def _paths() -> dict:
     """Callable -> (module, name in it), for NumPy and the standard library's math."""
     table = {}
     for module in (np.linalg, np.fft, np, math, operator):
-        for name in dir(module):
-            value = getattr(module, name)
+        for name, value in sorted(vars(module).items()):  # `dir` would name submodules not imported yet
             if not callable(value) or name.startswith("_"):
                 continue
             own = getattr(value, "__name__", None)

@@ -89,6 +89,12 @@ class TestResults:
             grad(lambda x: (x, x), mode=mode)(1.0)
 
     @BOTH
+    def test_bool(self, mode):
+        with pytest.raises(s2sgrad.NonScalarError, match="returned a bool"):
+            grad(lambda x: x > 0.0, mode=mode)(1.0)
+        assert grad(lambda x: x * x if x > 0 else 0, mode=mode)(-1.0) == 0.0
+
+    @BOTH
     def test_others(self, mode):
         with pytest.raises(s2sgrad.NonScalarError, match="returned a list of 1"):
             grad(lambda x: [x], mode=mode)(1.0)

@@ -26,6 +26,9 @@ class Frozen:
     bias: float
 
 
+WEIGHTS = np.array([1.0, 2.0])
+
+
 def cube(x):
     """The cube of x."""
     return x**3
@@ -134,6 +137,14 @@ class TestArgnums:
         assert g(2.0, 3.0, 5.0) == 6.0
         assert g(2.0, 3.0, factor=5) == 6.0
         assert grad(area, -1, mode=mode)(2.0, 3.0) == 6.0
+
+    def test_array_default(self):
+        def f(x, weight=WEIGHTS):
+            return np.sum(weight * x)
+
+        np.testing.assert_array_equal(grad(f)(np.ones(2)), WEIGHTS)
+        np.testing.assert_array_equal(grad(f, "weight")(np.ones(2)), np.ones(2))
+        assert grad(f, "weight").source.startswith("def f_grad")
 
     def test_integer_default_is_promoted(self):
         def f(x, n=3):
@@ -380,6 +391,14 @@ class TestPromotion:
         gradient = grad(lambda x: np.sum(np.abs(x) ** 2), mode=mode)(x)
         assert gradient.dtype == x.dtype
         np.testing.assert_allclose(gradient, 2 * x)
+
+    @BOTH
+    def test_byte_order_is_kept(self, mode):
+        g = grad(lambda x: np.sum(x * x), mode=mode)
+        for dtype in (np.dtype("f8"), np.dtype("f8").newbyteorder()):
+            gradient = g(np.ones(2, dtype))
+            assert gradient.dtype == dtype
+            np.testing.assert_array_equal(gradient, [2.0, 2.0])
 
     @BOTH
     def test_numbers(self, mode):

@@ -33,7 +33,9 @@ def python(code, cwd=ROOT):
 
 def contract(folder):
     """The return code and the report of the import contract, checked in `folder`."""
-    command = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
+    command = (
+        "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
+    )
     done = subprocess.run([sys.executable, "-c", command], cwd=folder, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 

@@ -1,0 +1,1 @@
+"""Tests of the compiler: source to IR, IR to its derivative, IR to source."""

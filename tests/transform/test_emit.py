@@ -747,6 +747,24 @@ def test_a_function_and_those_it_calls():
     assert [unit.line for unit in emitted.units] == [1, 7, 11]
 
 
+def test_the_two_halves_of_a_derivative_stand_together():
+    x, a, b = values("x a b")
+    halves = {n: function(n, [x], [], x) for n in ("g_forward", "h_forward", "h_backward", "g_backward")}
+    last, statements = x, []
+    for half in halves.values():
+        new = value("a")
+        statements.append(Call(new, Callee(half.name, (True,), half), (last,)))
+        last = new
+    emitted = emit([function("f", [x], statements, last)])
+    assert [u.name for u in emitted.units] == ["f", "g_forward", "g_backward", "h_forward", "h_backward"]
+
+
+def test_signs_cancel():
+    x, t, u, r = values("x t t t")
+    statements = [Op(t, o.neg, (x,)), Op(u, o.neg, (t,)), Op(r, o.add, (u, x))]
+    assert emit([function("f", [x], statements, r)]).source == "def f(x):\n    return x + x\n"
+
+
 def test_recursion():
     n, c, r, t, u, v, w = values("n t t t t t t")
     me = Callee("down", (True,))

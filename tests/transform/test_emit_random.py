@@ -4,9 +4,11 @@ This is what holds the names (a value overwritten while it is needed would be a 
 and the expression trees (an operation moved past a write or an effect) to account.
 """
 
+import ast
 import operator as o
 import random
 
+import gast
 import numpy as np
 import pytest
 
@@ -85,18 +87,10 @@ class Interpreter:
 
 
 def _expression(node):
-    import ast
-
-    import gast
-
     return ast.fix_missing_locations(ast.Expression(gast.gast_to_ast(node)))
 
 
 def _module(node):
-    import ast
-
-    import gast
-
     return ast.fix_missing_locations(ast.Module([gast.gast_to_ast(node)], []))
 
 
@@ -107,8 +101,12 @@ class Program:
         self.random = random.Random(seed)
         self.box = value("box", LIST)
         self.lists: list = []
+        self.once: list = []  # temporaries read from memory, to be used once, later in the same block
+        self.optional: list = []  # (test, way, value): values defined only where the test went that way
 
     def pick(self, scope):
+        if self.once and self.random.random() < 0.4:
+            return self.once.pop(0)
         r = self.random.random()
         if r < 0.1:
             return const(self.random.choice([0.5, -2.0, 3.0]))
@@ -123,9 +121,11 @@ class Program:
 
     def block(self, scope, buffer, depth, length):
         """Statements over the values in scope; the buffer's last version comes back."""
-        statements, scope = [], list(scope)
+        statements, scope, outer, once = [], list(scope), list(self.optional), self.once
+        self.once = []
         for _ in range(length):
             buffer = self.statement(statements, scope, buffer, depth)
+        self.optional, self.once = outer, once
         return statements, scope, buffer
 
     def statement(self, statements, scope, buffer, depth):
@@ -142,7 +142,7 @@ class Program:
             scope.append(new)
         elif r < 0.52:
             statements.append(ir.Op(new, o.getitem, (self.box, const(0))))
-            scope.append(new)
+            self.keep(new, scope)
         elif r < 0.57:
             statements.append(verbatim("box[0] = x", {"box": self.box, "x": self.random.choice(scope)}, {}))
         elif r < 0.62:
@@ -158,7 +158,7 @@ class Program:
             buffer = after
         elif r < 0.78 and buffer is not None:
             statements.append(ir.Op(new, o.getitem, (buffer, const(self.random.randrange(3)))))
-            scope.append(new)
+            self.keep(new, scope)
         elif r < 0.82:
             pair, other = value("t", TUPLE), self.new()
             statements.append(ir.Make(pair, (self.pick(scope), self.pick(scope))))
@@ -170,18 +170,37 @@ class Program:
             buffer = self.loop(statements, scope, buffer, depth)
         return buffer
 
+    def keep(self, new, scope):
+        if new.name == "t":
+            self.once.append(new)
+        else:
+            scope.append(new)
+
     def branch(self, statements, scope, buffer, depth):
-        test = value("t")
-        statements.append(ir.Op(test, o.gt, (self.pick(scope), self.pick(scope))))
+        if self.optional and self.random.random() < 0.6:
+            test = self.random.choice(self.optional)[0]
+        else:
+            test = value("t")
+            statements.append(ir.Op(test, o.gt, (self.pick(scope), self.pick(scope))))
         count = self.random.randrange(3)
         blocks, buffers, outer = [], [], list(self.lists)
-        for _ in range(2):
-            inside, inner, after = self.block(scope, buffer, depth + 1, self.random.randrange(3))
+        way, optional, given = self.random.random() < 0.5, self.random.randrange(3), None
+        for here in (True, False):
+            known = [v for t, w, v in self.optional if t is test and w is here]
+            inside, inner, after = self.block(scope + known, buffer, depth + 1, self.random.randrange(3))
+            given = inner if here is way else given
             blocks.append(ir.Block(inside, tuple(self.pick(inner) for _ in range(count))))
             buffers.append(after)
             self.lists = list(outer)
         results = [self.new() for _ in range(count)]
         scope += results
+        for _ in range(optional):
+            new, twice = self.new(), count and self.random.random() < 0.5
+            defined, other = blocks if way else reversed(blocks)
+            same = defined.results[0] if twice and isinstance(defined.results[0], ir.Value) else given[-1]
+            defined.results, other.results = (*defined.results, same), (*other.results, const(None))
+            results.append(new)
+            self.optional.append((test, way, new))
         if buffers[0] is not buffer or buffers[1] is not buffer:
             for block, after in zip(blocks, buffers, strict=True):
                 block.results = (*block.results, after)

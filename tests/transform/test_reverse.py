@@ -520,3 +520,28 @@ def test_items_of_variadic_parameters():
     a, b = p.unpack(p.args, "a", "b")
     f = p.function(p.op(np.sum, p.op(mul, a, b)))
     np.testing.assert_allclose(run(optimize.run(gradient(f, ((0, 1),))), (2.0, X)), np.full(4, 2.0))
+
+
+@pytest.mark.parametrize("index", [0, -2, slice(0, 1)])
+def test_items_of_variadic_parameters_by_any_index(index):
+    p = Program(args=(2.0, X))
+    a = p.op(item, p.args, index)
+    if isinstance(index, slice):
+        (a,) = p.unpack(a, "a")
+    b = p.op(item, p.args, 1)
+    f = p.function(p.op(np.sum, p.op(mul, a, b)))
+    assert run(optimize.run(gradient(f, ((0, 0),))), (2.0, X)) == pytest.approx(np.sum(X))
+
+
+def test_slices_of_lists():
+    layers = [2.0, 3.0, 4.0]
+    p = Program(layers=layers)
+    a, b = p.unpack(p.op(item, p.layers, slice(None, -1)), "a", "b")
+    check(p.function(p.op(mul, p.op(mul, a, a), b)), layers)
+
+
+def test_an_item_that_is_not_there_is_refused():
+    p = Program(pair=(2.0, 3.0))
+    t = p.op(item, p.pair, 5)
+    with pytest.raises(CompileError, match="not there"):
+        gradient(p.function(p.op(np.sin, t)), (0,))

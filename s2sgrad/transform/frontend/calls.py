@@ -17,9 +17,10 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
-from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import resolve, source, syntax
-from s2sgrad.transform.frontend.expressions import (
+from s2sgrad.transform.analysis import axes, types
+from s2sgrad.transform.analysis.axes import Axis
+from s2sgrad.transform.frontend import effects, resolve, source
+from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     NUMERIC,
     SEQUENCES,
@@ -43,6 +44,8 @@ class Calls:
             base = self.expression(node.func.value)
             if not isinstance(base, Known):
                 return self.method(base, node.func.attr, node)
+            if not resolve.is_definition(base.value):
+                return self.method(base.operand, node.func.attr, node)
         callee = self.env.get(node.func.id) if isinstance(node.func, gast.Name) else None
         if not isinstance(callee, (Nested, Bound)):
             callee = self.expression(node.func)
@@ -53,13 +56,18 @@ class Calls:
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)
-        self.refuse(f"{text(node.func)} is called with values that carry a derivative, but it is not known which function it is", node)
+        self.refuse(
+            f"{text(node.func)} carries a derivative, but it is not known which function it is",
+            node,
+        )
 
     def arguments(self, node) -> Arguments:
         """The arguments of a call, evaluated in order."""
         if any(k.arg is None for k in node.keywords):
             return self._starred_arguments(node)
-        things = self.expressions([*(a.value if isinstance(a, gast.Starred) else a for a in node.args), *(k.value for k in node.keywords)])
+        things = self.expressions(
+            [*(a.value if isinstance(a, gast.Starred) else a for a in node.args), *(k.value for k in node.keywords)]
+        )
         positional = []
         for a, thing in zip(node.args, things, strict=False):
             positional.extend(self.spread(thing, a) if isinstance(a, gast.Starred) else [thing])
@@ -139,7 +147,9 @@ class Calls:
         rule = table.lookup(function)
         positional, keywords = list(arguments.positional), dict(arguments.keywords)
         if "out" in keywords and not is_none_operand(keywords["out"]):
-            self.refuse("out= of values that carry a derivative: arrays that are changed in place are not compiled", node)
+            self.refuse(
+                "out= of values that carry a derivative: arrays that are changed in place are not compiled", node
+            )
         keywords.pop("out", None)
         for thing in [*positional, *keywords.values()]:
             if isinstance(thing, (Nested, Bound)):
@@ -154,7 +164,9 @@ class Calls:
         """A call of a known function none of whose (already placed) arguments carries a derivative."""
         operands = tuple(map(self.operand, positional))
         named = {k: self.operand(t) for k, t in keywords.items()}
-        result = self.value("t", types.infer(function, operands, named), False, [r for o in operands for r in self.regions_of(o)])
+        result = self.value(
+            "t", types.infer(function, operands, named), False, [r for o in operands for r in self.regions_of(o)]
+        )
         self.emit(ir.Op(result, function, operands, named, spelling, self.found.location(node)))
         self.temporaries.add(result)
         return result
@@ -181,16 +193,22 @@ class Calls:
         if isinstance(function, FunctionType):
             known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
             return self.call(Bound(known, self.operand(base)), arguments, node)
-        if attr in ("append", "extend", "insert", "add", "update", "setdefault", "put", "fill"):
+        if attr in effects.MUTATING_METHODS:
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
-        self.refuse(f"{text(node.func)} is called with values that carry a derivative, but it is not known which function it is", node)
+        self.refuse(
+            f"{text(node.func)} carries a derivative, but it is not known which function it is",
+            node,
+        )
 
     def array_method(self, base, attr, method, node):
         arguments = self.arguments(node)
         if not is_active(base) and self.is_plain(arguments):
             return self.inert(node)
         if not is_active(base) and self.type_of(base).kind is Kind.UNKNOWN:
-            self.refuse(f"{text(node.func)} is called with values that carry a derivative, but it is not known which function it is", node)
+            self.refuse(
+                f"{text(node.func)} carries a derivative, but it is not known which function it is",
+                node,
+            )
         if method.variadic and len(arguments.positional) > 1:
             operands = [self.operand(p) for p in arguments.positional]
             if any(map(is_active, operands)):
@@ -307,7 +325,9 @@ class Calls:
                     self.refuse(f"{name} is called without its argument {key}", node)
                 given[key] = defaults[key]
         if args.vararg is not None:
-            given[args.vararg.id] = self.container(types.sequence(Kind.TUPLE, [self.type_of(t) for t in rest]), rest, node)
+            given[args.vararg.id] = self.container(
+                types.sequence(Kind.TUPLE, [self.type_of(t) for t in rest]), rest, node
+            )
         if args.kwarg is not None:
             t = ir.Type(Kind.DICT, items=tuple(self.type_of(v) for v in extra.values()), keys=tuple(extra))
             given[args.kwarg.id] = self.container(t, list(extra.values()), node)
@@ -321,7 +341,9 @@ class Calls:
         captured = self.captured(nested, node)
         for name, thing in captured.items():
             given.setdefault(name, thing)
-        found = source.Found(nested.node, nested.name, nested.scope.found.file, nested.scope.found.lines, nested.scope.found.first_line)
+        found = source.Found(
+            nested.node, nested.name, nested.scope.found.file, nested.scope.found.lines, nested.scope.found.first_line
+        )
         return self.call_lowered(found, given, (id(nested.node), id(nested.scope.found)), node, scope=nested.scope)
 
     def captured(self, nested: Nested, node) -> dict:
@@ -372,7 +394,9 @@ class Calls:
         if any_active(active) and result_type.kind in (Kind.OTHER, Kind.CALLABLE):
             self.refuse(f"what {callee.name} returns cannot be followed", node)
         regions = [self.anywhere] if result_type.kind is not Kind.NUMBER else []
-        result = self.value("t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)])
+        result = self.value(
+            "t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)]
+        )
         self.emit(ir.Call(result, callee, operands, self.found.location(node)))
         self.temporaries.add(result)
         return result
@@ -406,8 +430,16 @@ class Calls:
         for name in {list(given)[i] for places in wrt for i in places}:
             t = self.type_of(given[name])
             if not numeric(t) or t.kind is Kind.OTHER:
-                self.refuse(f"the derivative with respect to {name}, which is no floating-point number or array here", node)
-        key = ("gradient", id(primal.__code__), *map(id, primal.__closure__ or ()), tuple((s.kind, s.has_aux) for s in specs), wrt)
+                self.refuse(
+                    f"the derivative with respect to {name}, which is no floating-point number or array here", node
+                )
+        key = (
+            "gradient",
+            id(primal.__code__),
+            *map(id, primal.__closure__ or ()),
+            tuple((s.kind, s.has_aux) for s in specs),
+            wrt,
+        )
         return self.call_lowered(found, given, key, node, function=primal, specs=tuple(zip(specs, wrt, strict=True)))
 
     def construct(self, cls, arguments: Arguments, node):
@@ -518,7 +550,9 @@ class Passing:
         if isinstance(thing, Bound):
             return ("bound", id(thing.function.value), self.describe(name, thing.instance))
         self.operands.append(thing.operand if isinstance(thing, Known) else thing)
-        if isinstance(thing, Known) and (resolve.is_definition(thing.value) or self.caller.type_of(thing).kind is Kind.OTHER):
+        if isinstance(thing, Known) and (
+            resolve.is_definition(thing.value) or self.caller.type_of(thing).kind is Kind.OTHER
+        ):
             return ("known", id(thing.value))
         literal = self.caller.literal(thing) if not isinstance(thing, Known) else None
         if isinstance(literal, ir.Constant) and (literal.value is None or isinstance(literal.value, (str, bool))):
@@ -526,30 +560,30 @@ class Passing:
         return ("value", self.type_there(self.caller.type_of(thing)), self.caller.activity(thing))
 
     def type_there(self, t: ir.Type) -> ir.Type:
-        """`t` with its shape token replaced by a number that depends on the other arguments only."""
+        """`t` with its lengths named by numbers that depend on the other arguments only."""
 
-        def token(shape):
-            if shape is None or shape == ():
-                return shape
-            if shape not in self.tokens:
-                self.tokens[shape] = ("argument", len(self.tokens))
-                self.back.append(shape)
-            return self.tokens[shape]
+        def there(name):
+            if name not in self.tokens:
+                self.tokens[name] = ("argument", len(self.tokens))
+                self.back.append(name)
+            return self.tokens[name]
 
-        return map_shapes(t, token)
+        return map_shapes(t, lambda axis: dataclasses.replace(axis, name=there(axis)), there)
 
     def type_here(self, t: ir.Type) -> ir.Type:
         """A type that holds in the callee, as it is for the caller."""
         fresh: dict = {}
 
-        def token(shape):
-            if shape is None or shape == ():
-                return shape
-            if isinstance(shape, tuple) and len(shape) == 2 and shape[0] == "argument":
-                return self.back[shape[1]] if shape[1] < len(self.back) else types.fresh()
-            return fresh.setdefault(shape, types.fresh())
+        def here(name):
+            if isinstance(name, tuple) and len(name) == 2 and name[0] == "argument" and name[1] < len(self.back):
+                return self.back[name[1]]
+            return fresh.setdefault(name, types.fresh())
 
-        return map_shapes(t, token)
+        def axis_here(axis):
+            found = here(axis.name)
+            return found if isinstance(found, Axis) else dataclasses.replace(axis, name=found)
+
+        return map_shapes(t, axis_here, here)
 
     def enter(self, name, thing, lowering, parameters: list, memo=None):
         """What `thing` is in the callee `lowering`; appends the parameters it needs, in the order of `operands`."""
@@ -581,10 +615,16 @@ class Passing:
         return value
 
 
-def map_shapes(t: ir.Type, token) -> ir.Type:
-    items = None if t.items is None else tuple(map_shapes(i, token) for i in t.items)
-    element = None if t.element is None else map_shapes(t.element, token)
+def map_shapes(t: ir.Type, axis, token) -> ir.Type:
+    """The type with each `Axis` with a plain name replaced, and the token of a shape of unknown dimension."""
+    items = None if t.items is None else tuple(map_shapes(i, axis, token) for i in t.items)
+    element = None if t.element is None else map_shapes(t.element, axis, token)
     if items is None and element is None and (t.shape is None or t.shape == ()):
         return t
-    return dataclasses.replace(t, shape=token(t.shape), items=items, element=element)
-
+    if t.shape is None:
+        shape = None
+    elif isinstance(t.shape, tuple):
+        shape = tuple([axes.renamed(n, axis) for n in t.shape])
+    else:
+        shape = token(t.shape)
+    return dataclasses.replace(t, shape=shape, items=items, element=element)

@@ -19,15 +19,84 @@ from s2sgrad.transform.frontend import resolve, source, syntax
 
 # Methods that change their object, whatever it is.
 MUTATING_METHODS = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem fill put itemset partition resize "
-    "setflags setfield byteswap add discard appendleft extendleft popleft rotate move_to_end subtract".split()
+    {
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "fill",
+        "put",
+        "itemset",
+        "partition",
+        "resize",
+        "setflags",
+        "setfield",
+        "byteswap",
+        "add",
+        "discard",
+        "appendleft",
+        "extendleft",
+        "popleft",
+        "rotate",
+        "move_to_end",
+        "subtract",
+    }
 )
 
 # Methods that change nothing that a derivative could see (drawing a random number is an effect, but a harmless one).
 HARMLESS_METHODS = frozenset(
-    "items keys values get copy format join split strip lstrip rstrip startswith endswith lower upper replace index count "
-    "normal uniform random standard_normal integers choice permutation rand randn randint random_sample binomial poisson "
-    "exponential gamma beta multivariate_normal lognormal laplace is_integer hex encode title islower isupper".split()
+    {
+        "items",
+        "keys",
+        "values",
+        "get",
+        "copy",
+        "format",
+        "join",
+        "split",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "startswith",
+        "endswith",
+        "lower",
+        "upper",
+        "replace",
+        "index",
+        "count",
+        "normal",
+        "uniform",
+        "random",
+        "standard_normal",
+        "integers",
+        "choice",
+        "permutation",
+        "rand",
+        "randn",
+        "randint",
+        "random_sample",
+        "binomial",
+        "poisson",
+        "exponential",
+        "gamma",
+        "beta",
+        "multivariate_normal",
+        "lognormal",
+        "laplace",
+        "is_integer",
+        "hex",
+        "encode",
+        "title",
+        "islower",
+        "isupper",
+    }
 )
 
 # Functions that write into an argument, and which one.
@@ -45,7 +114,9 @@ MUTATORS = {
 }
 
 # Functions that may read or change local variables without naming them.
-OPAQUE = frozenset([eval, exec, compile, locals, globals, vars, dir, breakpoint, input, sys._getframe, inspect.currentframe])
+OPAQUE = frozenset(
+    [eval, exec, compile, locals, globals, vars, dir, breakpoint, input, sys._getframe, inspect.currentframe]
+)
 
 
 class Region:
@@ -178,7 +249,11 @@ class Purity:
 
     def _reason_of_maker(self, maker) -> str | None:
         # what a constructor stores in the new object is not a change of anything older
-        return self._examine(maker, own="self") if isinstance(maker, FunctionType) and maker.__name__ != "__new__" else None
+        return (
+            self._examine(maker, own="self")
+            if isinstance(maker, FunctionType) and maker.__name__ != "__new__"
+            else None
+        )
 
     def _examine(self, function, own: str = "") -> str | None:
         try:
@@ -207,21 +282,21 @@ class _Examiner:
         for child in self.body:
             self.local |= names.stores(child)
         self.fresh |= self._fresh_locals()
-        return next((r for child in self.body for r in map(self._problem, gast.walk(child)) if r), None)
+        return next((r for child in self.body for r in map(self._problem, syntax.walk(child)) if r), None)
 
     def _fresh_locals(self) -> set:
         """Local names that only ever stand for what the function has just made."""
         made: dict[str, bool] = {}
         for child in self.body:
-            for node in gast.walk(child):
+            for node in syntax.walk(child):
                 if isinstance(node, gast.Assign):
                     for target in node.targets:
-                        for name in gast.walk(target):
+                        for name in syntax.walk(target):
                             if isinstance(name, gast.Name) and not isinstance(name.ctx, gast.Load):
                                 ok = isinstance(target, gast.Name) and self._is_new(node.value)
                                 made[name.id] = made.get(name.id, True) and ok
                 elif isinstance(node, (gast.For, gast.With, gast.NamedExpr)):
-                    for name in gast.walk(node.target if not isinstance(node, gast.With) else gast.Tuple([], None)):
+                    for name in syntax.walk(node.target if not isinstance(node, gast.With) else gast.Tuple([], None)):
                         if isinstance(name, gast.Name):
                             made[name.id] = False
         return {name for name, ok in made.items() if ok} - set(syntax.parameters(self.node))
@@ -283,7 +358,23 @@ class _Examiner:
         return None
 
 
-NEW = frozenset("zeros ones empty full eye array copy zeros_like ones_like empty_like full_like arange linspace".split())
+NEW = frozenset(
+    {
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "eye",
+        "array",
+        "copy",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "arange",
+        "linspace",
+    }
+)
 
 
 def known_methods() -> frozenset:

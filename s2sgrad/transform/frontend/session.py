@@ -48,7 +48,9 @@ class Session:
 
     def report(self, found) -> None:
         """Note that a function is compiled."""
-        self.rows.setdefault((found.file, found.node.lineno, found.name), Row(found.name, found.file, found.node.lineno, "compiled"))
+        self.rows.setdefault(
+            (found.file, found.node.lineno, found.name), Row(found.name, found.file, found.node.lineno, "compiled")
+        )
 
     @staticmethod
     def plain(functions, function):
@@ -81,9 +83,9 @@ class Session:
 
     @staticmethod
     def is_stop_gradient(function) -> bool:
-        from s2sgrad import runtime
+        from s2sgrad.runtime.fallback import stop_gradient
 
-        return function is getattr(runtime, "stop_gradient", None)
+        return function is stop_gradient
 
     def own_names(self, nested) -> set:
         """Names under which a nested function may call itself."""

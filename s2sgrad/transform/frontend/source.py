@@ -6,8 +6,10 @@ one line the right one is taken.
 """
 
 import __future__
+
 import ast
 import dis
+import functools
 import linecache
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
@@ -21,14 +23,16 @@ for _name in __future__.all_feature_names:
     FUTURE |= getattr(__future__, _name).compiler_flag
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Found:
     """The source of one function.
 
     Attributes
     ----------
-    node : gast.FunctionDef or gast.AsyncFunctionDef or gast.Lambda
+    tree : ast.FunctionDef or ast.AsyncFunctionDef or ast.Lambda
         Line numbers are those of the file.
+    node : gast.FunctionDef or gast.AsyncFunctionDef or gast.Lambda
+        The same, as most of the compiler reads it.
     name : str
     file : str
     lines : list of str
@@ -37,11 +41,15 @@ class Found:
         The line number of ``lines[0]``.
     """
 
-    node: gast.AST
+    tree: ast.AST
     name: str
     file: str
     lines: list = field(repr=False)
     first_line: int = 1
+
+    @functools.cached_property
+    def node(self) -> gast.AST:
+        return gast.ast_to_gast(self.tree)
 
     def location(self, node=None) -> Location:
         """Where `node` (the function itself by default) stands."""
@@ -93,8 +101,7 @@ def _find(function, code) -> Found:
     for tree, start, end in _parses(lines, first, file):
         for node in _candidates(tree, code):
             if rewritten or _is_source_of(node, code):
-                plain = gast.ast_to_gast(node)
-                return Found(plain, function.__name__, file, lines[start - 1 : end], start)
+                return Found(node, function.__name__, file, lines[start - 1 : end], start)
     raise CompileError(
         f"the source of {function.__name__} is not what runs: was the file changed after its import?",
         Location(file, first, lines[first - 1], function.__name__),
@@ -150,13 +157,11 @@ def _candidates(tree: ast.Module, code: CodeType) -> list:
     """The functions in `tree` that may be the source of `code`, the likeliest first."""
     line = code.co_firstlineno
     if code.co_name != "<lambda>":
-        return [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            and node.name == code.co_name
-            and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == line
-        ]
+        functions = (s for s in _statements(tree) if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        for node in functions:
+            if node.name == code.co_name and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == line:
+                return [node]
+        return []
     places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
     found = []
     for node in ast.walk(tree):
@@ -168,19 +173,28 @@ def _candidates(tree: ast.Module, code: CodeType) -> list:
     return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:3])]
 
 
+def _statements(tree):
+    """All statements in a tree, outer before inner."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield node
+            yield from _statements(node)
+
+
 def _is_source_of(node, code: CodeType) -> bool:
     """Does `node`, compiled where `code` was, give `code` again?"""
     args = node.args
+    here = {name: getattr(node, name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
     bare = ast.arguments(
         args.posonlyargs, args.args, args.vararg, args.kwonlyargs, [None] * len(args.kwonlyargs), args.kwarg, []
     )
     if isinstance(node, ast.Lambda):
-        inner = ast.Expr(ast.Lambda(bare, node.body))
+        inner = ast.Expr(ast.Lambda(bare, node.body, **here), **here)
     else:
-        inner = type(node)("<own>", bare, node.body, [], None)  # its own name must mean what it means outside
-    cells = ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, [])
-    outer = ast.FunctionDef("outer", cells, [inner, ast.Pass()], [], None)
-    module = ast.fix_missing_locations(ast.Module([outer], []))
+        inner = type(node)("<own>", bare, node.body, [], None, **here)  # its own name must mean what it means outside
+    cells = ast.arguments([], [ast.arg(name, **here) for name in code.co_freevars], None, [], [], None, [])
+    outer = ast.FunctionDef("outer", cells, [inner, ast.Pass(**here)], [], None, **here)
+    module = ast.Module([outer], [])
     try:
         compiled = compile(module, code.co_filename, "exec", code.co_flags & FUTURE, True)
     except (SyntaxError, ValueError):

@@ -1,9 +1,38 @@
 """Questions about syntax trees that need no knowledge of values: which names a piece of code reads and binds."""
 
+import functools
+
 import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+MARKS = {"ctx", "op", "ops", "id", "attr", "kind", "type_comment"}  # fields that no name stands in
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+def children(node):
+    """The nodes directly in `node`."""
+    for name in _inner_fields(type(node)):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            for item in value:
+                if isinstance(item, gast.AST):
+                    yield item
+        elif isinstance(value, gast.AST):
+            yield value
+
+
+@functools.cache
+def _inner_fields(kind: type) -> tuple:
+    return tuple(name for name in kind._fields if name not in MARKS)
+
+
+def walk(node):
+    """`node` and all nodes in it."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(children(node))
 
 
 class Names:
@@ -31,34 +60,36 @@ class Names:
     def _of(self, node) -> tuple:
         known = self._known.get(id(node))
         if known is None:
-            loads, stores = set(), set()
-            self._walk(node, loads, stores)
+            loads, stores = self._find(node)
             known = self._known[id(node)] = frozenset(loads), frozenset(stores), node
         return known
 
-    def _walk(self, node, loads: set, stores: set) -> None:
+    def _find(self, node) -> tuple:
         if isinstance(node, gast.Name):
-            (loads if isinstance(node.ctx, gast.Load) else stores).add(node.id)
-            if isinstance(node.ctx, gast.Del):
-                loads.add(node.id)
-            return
+            loaded = not isinstance(node.ctx, gast.Store)
+            return ((node.id,) if loaded else ()), (() if isinstance(node.ctx, gast.Load) else (node.id,))
+        loads, stores = set(), set()
         if isinstance(node, FUNCTIONS):
             self._function(node, loads, stores)
-            return
+            return loads, stores
+        for child in children(node):
+            inner_loads, inner_stores, _ = self._of(child)
+            loads |= inner_loads
+            stores |= inner_stores
         if isinstance(node, COMPREHENSIONS):
-            inner_loads, inner_stores = set(), set()
-            for child in gast.iter_child_nodes(node):
-                self._walk(child, inner_loads, inner_stores)
-            loads |= inner_loads - inner_stores
-            return
+            return loads - stores, set()
         if isinstance(node, gast.ClassDef):
             stores.add(node.name)
         elif isinstance(node, (gast.Import, gast.ImportFrom)):
             stores.update((a.asname or a.name).partition(".")[0] for a in node.names)
         elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
             loads.add(node.target.id)
-        for child in gast.iter_child_nodes(node):
-            self._walk(child, loads, stores)
+        return loads, stores
+
+    def _walk(self, node, loads: set, stores: set) -> None:
+        inner_loads, inner_stores, _ = self._of(node)
+        loads |= inner_loads
+        stores |= inner_stores
 
     def _function(self, node, loads: set, stores: set) -> None:
         for default in [*node.args.defaults, *node.args.kw_defaults]:
@@ -96,9 +127,9 @@ def declared(node) -> set:
     """The names that ``global`` and ``nonlocal`` statements in `node` (not in functions in it) declare."""
     if isinstance(node, (gast.Global, gast.Nonlocal)):
         return set(node.names)
-    if isinstance(node, FUNCTIONS) or isinstance(node, gast.expr):
+    if isinstance(node, (*FUNCTIONS, gast.expr)):
         return set()
-    return set().union(*map(declared, gast.iter_child_nodes(node)))
+    return set().union(*map(declared, children(node)))
 
 
 def contains(node, kinds) -> bool:
@@ -107,7 +138,7 @@ def contains(node, kinds) -> bool:
         return True
     if isinstance(node, FUNCTIONS):
         return False
-    return any(contains(child, kinds) for child in gast.iter_child_nodes(node))
+    return any(contains(child, kinds) for child in children(node))
 
 
 def ends(body: list) -> bool:

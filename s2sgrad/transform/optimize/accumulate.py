@@ -40,11 +40,12 @@ import numpy as np
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Value
 
 _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow, operator.matmul,
-    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like,
+    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like, np.sum,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of,
 }  # fmt: skip
 
@@ -65,6 +66,7 @@ def accumulate(function: ir.Function) -> ir.Function:
 
 class _Accumulate:
     def __init__(self, function: ir.Function):
+        self.lengths = Lengths(None, function.body.statements)
         self.uses: Counter = Counter()
         self.count(function.body)
 
@@ -133,13 +135,15 @@ class _Accumulate:
         """Whether two values are surely arrays of one shape and dtype."""
         s, t = types.type_of(a), types.type_of(b)
         arrays_ = s.kind is t.kind is Kind.ARRAY and s.ndim != 0
-        return arrays_ and types.same_shape(s, t) and types.same_dtype(s, t)
+        return arrays_ and self.lengths.same(s, t) and types.same_dtype(s, t)
 
     # ---------------------------------------------------------------- gradients
 
     def gradients(self, statements: list, mapping: dict) -> list:
         """Without the copies of gradients that are nobody else's."""
+        statements = [walk.substituted(s, mapping) for s in statements]
         owned = self.owned(statements)
+        self.held = held(statements)
         kept = []
         for s in statements:
             s = walk.substituted(s, mapping)
@@ -150,7 +154,7 @@ class _Accumulate:
             kept.append(s)
         return kept
 
-    def finished(self, s: ir.Op, owned: set, mapping: dict):
+    def finished(self, s: ir.Op, owned: dict, mapping: dict):
         """The end of a gradient's way: nothing, a conversion, a check, or the copy."""
         d, x = s.args
         dt, xt = types.type_of(d), types.type_of(x)
@@ -163,66 +167,106 @@ class _Accumulate:
                 return None
             if dt.kind is Kind.NUMBER and dt.is_real and xt.dtype == "float":
                 return ir.Op(s.target, float, (d,), {}, None, s.location)
-        if d in owned and self.once(d):
+        if _wholly(owned.get(d)) and (self.once(d) or (d in self.writable and d not in self.held)):
+            self.held.add(d)  # from now on the gradient is it
             if self.is_like(d, x) and d in self.writable:
                 mapping[s.target] = d
                 return None
             return ir.Op(s.target, arrays.as_gradient, (d, x), {"owned": ir.Constant(True)}, None, s.location)
         return s
 
-    def owned(self, statements: list) -> set:
-        """The values of a block that are arrays, or containers of arrays, that nobody else refers to.
+    def owned(self, statements: list) -> dict:
+        """What of the values of a block nobody else refers to.
 
-        `writable` holds those of them that are surely arrays and no views.
+        True for an array (or a container and all in it); for a tuple a tuple of that; for a list
+        ``[of each element]``; falsy for what may be another's. `writable` holds the arrays among them
+        that are surely no views.
         """
-        owned: set = set()
+        owned: dict = {}
         self.writable: set = set()
         self.note(statements, owned)
         return owned
 
-    def note(self, statements: list, owned: set) -> None:
+    def mine(self, x, owned: dict):
+        """What of an operand belongs to the statement that reads it."""
+        return owned.get(x, False) if self.once(x) else isinstance(x, ir.Constant)
+
+    def note(self, statements: list, owned: dict) -> None:
         for s in statements:
             match s:
                 case ir.Op():
                     if is_fresh(s):
-                        owned.add(s.target)
+                        owned[s.target] = True
                         self.writable.add(s.target)
-                    elif s.function in _PASSING and s.args[0] in owned and self.once(s.args[0]):
-                        owned.add(s.target)
+                    elif s.function is operator.getitem and _is_slice(s.args[1]):
+                        owned[s.target] = self.mine(s.args[0], owned)
+                    elif s.function in _PASSING:
+                        owned[s.target] = _wholly(self.mine(s.args[0], owned))
                 case ir.Accumulate():
-                    if s.into in owned:
-                        owned.add(s.target)
+                    if owned.get(s.into):
+                        owned[s.target] = owned[s.into]
                         self.writable.add(s.target)
                 case ir.Make():
-                    if all(isinstance(x, ir.Constant) or (x in owned and self.once(x)) for x in s.items):
-                        owned.add(s.target)
+                    owned[s.target] = tuple(self.mine(x, owned) for x in s.items)
                 case ir.Unpack():
-                    if s.source in owned and self.once(s.source):
-                        owned.update(walk.pattern(s.targets))
+                    _hand_out(s.targets, self.mine(s.source, owned), owned)
                 case ir.If():
                     self.note_branch(s, owned)
                 case ir.For():
                     self.note_loop(s, owned)
 
-    def note_branch(self, s: ir.If, owned: set) -> None:
+    def note_branch(self, s: ir.If, owned: dict) -> None:
         for block in (s.then, s.orelse):
             self.note(block.statements, owned)
         for r, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):
-            if all(x in owned and self.once(x) for x in ends):
-                owned.add(r)
+            owned[r] = all(_wholly(self.mine(x, owned)) for x in ends)
 
-    def note_loop(self, s: ir.For, owned: set) -> None:
-        inside: set = set()  # what is made anew in each iteration
+    def note_loop(self, s: ir.For, owned: dict) -> None:
+        inside: dict = {}  # what is made anew in each iteration
         self.note(s.body.statements, inside)
         n = len(s.carried)
         for c, following in zip(s.carried, s.body.results, strict=False):
-            if c.initial in owned and self.once(c.initial) and _is_buffer(s.body, following, c.parameter):
-                owned.add(c.result)
-                if c.initial in self.writable:
+            if _is_buffer(s.body, following, c.parameter):
+                owned[c.result] = _wholly(self.mine(c.initial, owned))
+                if owned[c.result] and c.initial in self.writable:
                     self.writable.add(c.result)
         for v, operand in zip(s.collected, s.body.results[n:], strict=True):
-            if operand in inside and self.once(operand):
-                owned.add(v)
+            owned[v] = [self.mine(operand, inside)]
+
+
+def held(statements: list) -> set:
+    """The values that somebody may still refer to when the statements are over: not those that are only read."""
+    found: set = set()
+    for s in statements:
+        if not (isinstance(s, ir.Op) and (is_fresh(s) or s.function is arrays.as_gradient)):
+            found.update(walk.uses(s))
+            for inner in walk.blocks(s):
+                found |= held(inner.statements)
+                found.update(v for r in inner.results for v in walk.values(r))
+    return found
+
+
+def _wholly(ownership) -> bool:
+    """Whether all of a value is owned."""
+    if isinstance(ownership, tuple | list):
+        return all(map(_wholly, ownership))
+    return ownership is True
+
+
+def _hand_out(targets, ownership, owned: dict) -> None:
+    """Note what the targets of an unpacking get."""
+    if isinstance(targets, Value):
+        owned[targets] = ownership
+    elif isinstance(targets, tuple):
+        if not isinstance(ownership, tuple) or len(ownership) != len(targets):
+            each = ownership[0] if isinstance(ownership, list) else ownership is True
+            ownership = (each,) * len(targets)
+        for target, part in zip(targets, ownership, strict=True):
+            _hand_out(target, part, owned)
+
+
+def _is_slice(index) -> bool:
+    return isinstance(index, ir.Constant) and isinstance(index.value, slice)
 
 
 # gives its first argument on, or something new

@@ -23,12 +23,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from s2sgrad.errors import CompileError
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, optimize, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import active_values, keys
-from s2sgrad.transform.reverse.adjoint import Adjoint, cotangent_type
+from s2sgrad.transform.reverse.adjoint import Adjoint
+from s2sgrad.transform.reverse.collecting import cotangent_type
 from s2sgrad.transform.reverse.cotangents import slot_name, slot_type
 
 
@@ -49,6 +51,8 @@ class Pairs:
 
     def get(self, callee: ir.Callee, active: tuple) -> Pair:
         function = callee.function
+        if function is None:
+            raise CompileError(f"{callee.name} is not lowered")
         key = id(function), active
         if key not in self.made:
             name = function.name
@@ -235,7 +239,7 @@ def _finish(adjoint: Adjoint, d, slot):
         value, path = slot
         items = [_finish(adjoint, (d or {}).get(k), (value, (*path, k))) for k in known]
         made = Type(t.kind, items=tuple(map(types.type_of, items)), keys=t.keys)
-        return build.make(made, items, slot_name(slot))
+        return build.make(made, items, slot_name(slot) if not path else "t")
     if known is not None and d is not None:
         d = adjoint.operand(d, slot[0], slot[1], full=False)
     if d is None:

@@ -5,6 +5,8 @@ counts here is worked out anew for each derivative, since a function may be diff
 to other arguments, or be a derivative itself.
 """
 
+import operator
+
 from s2sgrad.errors import CompileError
 from s2sgrad.rules.table import lookup
 from s2sgrad.transform import ir, walk
@@ -113,11 +115,12 @@ class _Activity:
         rule = lookup(s.function)
         if rule is not None and rule.kind == "inactive":
             return False
-        operands = [*s.args, *s.kwargs.values()]
-        if len(operands) == 2 and self.is_active(operands[0]) and operands[0] in self.parts:
-            known = self.parts[operands[0]]
-            return not isinstance(operands[1], ir.Constant) or operands[1].value in known
-        return any(map(self.is_active, operands))
+        if s.function is operator.getitem and s.args[0] in self.parts and isinstance(s.args[1], ir.Constant):
+            base, key = s.args[0], s.args[1].value
+            if type(key) is int and base.type.items is not None and base.type.kind is Kind.TUPLE:
+                key %= max(len(base.type.items), 1)
+            return isinstance(key, slice) or key in self.parts[base]
+        return any(map(self.is_active, [*s.args, *s.kwargs.values()]))
 
     def loop(self, s: ir.For) -> None:
         for source in s.sources:

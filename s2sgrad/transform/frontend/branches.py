@@ -1,0 +1,160 @@
+"""Lowers `if`: each branch in a block of its own, their environments merged afterwards.
+
+A test that the types decide (``x is None``) leaves one branch. After an `if` that may return, what
+follows moves into the branches that go on, so that every `return` is at the end of a block.
+"""
+
+import gast
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import resolve, syntax
+from s2sgrad.transform.frontend.kinds import (
+    CONTAINERS,
+    NEVER,
+)
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
+from s2sgrad.transform.ir import Kind
+
+MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
+
+
+class Branches:
+    """The part of `Lowering` that deals with branches."""
+
+    def test(self, node) -> tuple:
+        """The operand of a test, and what it surely is (True, False, or None where only the run will tell)."""
+        decided = self.decide(node)
+        if decided is not None:
+            return ir.Constant(decided), decided
+        return self.place(self.inert(node), "test"), None
+
+    def decide(self, node) -> bool | None:
+        """The truth of a test that the types decide: ``x is None``, a literal."""
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
+            inner = self.decide(node.operand)
+            return None if inner is None else not inner
+        if isinstance(node, gast.Name) and isinstance(self.env.get(node.id), ir.Value):
+            literal = self.constants.get(self.env[node.id])
+            return (
+                bool(literal.value) if literal is not None and isinstance(literal.value, (bool, type(None))) else None
+            )
+        if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Is, gast.IsNot)):
+            other = node.comparators[0]
+            if isinstance(node.left, gast.Name) and isinstance(other, gast.Constant) and other.value is None:
+                same = self.is_none(self.env.get(node.left.id))
+                return None if same is None else same == isinstance(node.ops[0], gast.Is)
+        return None
+
+    def is_none(self, thing) -> bool | None:
+        if isinstance(thing, (Nested, Bound)):
+            return False
+        if isinstance(thing, Known):
+            return thing.value is None if resolve.is_definition(thing.value) else None
+        if isinstance(thing, ir.Value):
+            if thing in self.constants:
+                return self.constants[thing].value is None
+            if thing.type.kind in (Kind.NUMBER, Kind.ARRAY, *CONTAINERS):
+                return False
+        return None
+
+    def statement_If(self, statement, after):
+        test, decided = self.test(statement.test)
+        if decided is not None:
+            self.walk(statement.body if decided else statement.orelse, after, tail=False)
+            return
+        before = self.env
+        then, env_then, end_then = self.arm(statement.body, after)
+        orelse, env_else, end_else = self.arm(statement.orelse, after)
+        if end_then is NEVER or end_else is NEVER:
+            self.env = env_else if end_then is NEVER else env_then
+            if end_then is NEVER and end_else is NEVER:
+                self.env = before
+            alive, env = (orelse, env_else) if end_then is NEVER else (then, env_then)
+            self.hand_on(statement, test, then, orelse, alive, env, before)
+            return
+        results = []
+        self.env = dict(before)
+        for name in sorted({*env_then, *env_else}):
+            a, b = env_then.get(name), env_else.get(name)
+            if a is b:
+                self.env[name] = a
+                continue
+            if name not in after:
+                self.env.pop(name, None)
+                continue
+            merged = self.merge_entry(name, a, b, then, orelse, statement)
+            self.env[name] = merged
+            if isinstance(merged, ir.Value):
+                results.append(merged)
+        self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
+
+    def arm(self, body: list, after: frozenset) -> tuple:
+        """A branch: its block, the environment at its end, and NEVER where it raises."""
+        block, env = ir.Block(), self.env
+        self.env = dict(env)
+        with self.inside_block(block):
+            end = self.walk(body, after, tail=False)
+        found, self.env = self.env, env
+        return block, found, end
+
+    def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement):
+        """What `name` stands for after one of two branches; hands the value on from both."""
+        if a is None or b is None or isinstance(a, Unbound) or isinstance(b, Unbound):
+            reason = next(
+                (t.reason for t in (a, b) if isinstance(t, Unbound)),
+                f"{name} may have no value here: it is assigned in one branch only",
+            )
+            return Unbound(reason)
+        if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value and a.operand is b.operand:
+            return a
+        if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
+            return Unbound(f"{name} is a function that depends on a test")
+        merged = self.merged(name, a, b, statement)
+        then.results = (*then.results, a)
+        orelse.results = (*orelse.results, b)
+        return merged
+
+    def hand_on(self, statement, test, then, orelse, alive, env, before) -> None:
+        """An `If` one branch of which raises: what the other one assigned goes on."""
+        results = []
+        dead = orelse if alive is then else then
+        for name, thing in env.items():
+            if thing is not before.get(name) and isinstance(thing, ir.Value):
+                after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+                results.append(after)
+                alive.results = (*alive.results, thing)
+                dead.results = (*dead.results, ir.Constant(None))
+                self.env[name] = after
+        self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
+
+    def if_returns(self, statement, rest: list, after: frozenset):
+        """An `if` that may return: what follows it moves into the branches that go on."""
+        test, decided = self.test(statement.test)
+        goes_on = [not syntax.ends(statement.body), not syntax.ends(statement.orelse)]
+        if decided is not None:
+            body = statement.body if decided else statement.orelse
+            return self.walk([*body, *rest] if goes_on[0 if decided else 1] else body, after, tail=True)
+        if all(goes_on) and rest:
+            self.copies += 1
+            if self.copies > MOST_COPIES:
+                self.refuse("too many `return` statements inside of `if` statements", statement)
+        then = [*statement.body, *rest] if goes_on[0] else statement.body
+        orelse = [*statement.orelse, *rest] if goes_on[1] else statement.orelse
+        block_then, first = self.branch(lambda: self.walk(then, after, tail=True))
+        block_else, second = self.branch(lambda: self.walk(orelse, after, tail=True))
+        first = ir.Constant(None) if first is None else first
+        second = ir.Constant(None) if second is None else second
+        self.current = statement
+        if first is NEVER and second is NEVER:
+            self.emit(ir.If(test, block_then, block_else, (), self.found.location(statement)))
+            return NEVER
+        if first is NEVER or second is NEVER:
+            alive, block, dead = (second, block_else, block_then) if first is NEVER else (first, block_then, block_else)
+            result = self.value("result", self.type_of(alive), self.activity(alive), self.regions_of(alive))
+            block.results, dead.results = (alive,), (ir.Constant(None),)
+            self.emit(ir.If(test, block_then, block_else, (result,), self.found.location(statement)))
+            return result
+        result = self.choose(test, block_then, first, block_else, second, statement, "result")
+        self.temporaries.discard(result)
+        return result

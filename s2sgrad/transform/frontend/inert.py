@@ -1,0 +1,471 @@
+"""Looks at expressions that no derivative flows through: they stay as the user wrote them.
+
+What has to be known of one is its type, whether it may be computed again or left out, and which memory
+its value may share. All of that is found without running anything, and whatever may change something
+behind the back of the derivative is refused.
+"""
+
+import operator
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.rules import table
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend.kinds import (
+    BOOL,
+    CONTAINERS,
+    EFFECTLESS,
+    FRESH,
+    MISSING,
+    MODULE_DATA,
+    NUMERIC,
+    OPERATORS,
+    PYTHON_TYPES,
+    SEQUENCES,
+    TEXT,
+    constant_of,
+    describe,
+    is_live,
+    is_none,
+    item_type,
+    joined,
+    text,
+)
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
+from s2sgrad.transform.ir import Kind
+
+
+class InertExpressions:
+    """The part of `Lowering` that deals with expressions that stay as they are."""
+
+    def inert(self, node) -> Inert:
+        """`node` as it stands, its active parts read as plain data."""
+        reads = {}
+        for name in self.names.loads(node):
+            if name in self.env:
+                reads[name] = self.data(self.env[name], node)
+            elif name in self.local:
+                self.refuse(f"{name} may have no value here", node)
+        type_, cheap, pure, regions = self.facts(node, {})
+        if not self.mutable.isdisjoint(self.names.loads(node)):
+            pure = False  # what it reads may change: it has its place in the program
+        return Inert(node, reads, type_, cheap, pure, regions)
+
+    def data(self, thing, node) -> ir.Value:
+        """The value that holds `thing` when the program runs."""
+        if isinstance(thing, Unbound):
+            self.refuse(thing.reason, node)
+        if isinstance(thing, Nested) and thing.value is not None:
+            self.settle(thing, node)
+        return self.operand(thing)
+
+    def settle(self, nested: Nested, node) -> None:
+        """A nested function is passed on as it is: what it captures must be what it will see when it runs."""
+        for name in self.names.captured(nested.node):
+            if name in self.local and name != nested.name and (self.bindings.get(name, 0) != 1 or name not in self.env):
+                self.refuse(f"{nested.name} uses {name}, which is assigned more than once, and is passed on", node)
+
+    def facts(self, node, bound: dict) -> tuple:
+        """``(type, cheap, pure, regions)`` of an inert expression; `bound` has the types of variables inside of it."""
+        handler = getattr(self, f"facts_{type(node).__name__}", None)
+        if handler is None:
+            self.refuse(f"{describe(node)} is not compiled here", node)
+        return handler(node, bound)
+
+    def all_facts(self, nodes, bound) -> tuple:
+        found = [self.facts(n, bound) for n in nodes if n is not None]
+        return (
+            [f[0] for f in found],
+            all(f[1] for f in found),
+            all(f[2] for f in found),
+            [r for f in found for r in f[3]],
+        )
+
+    def facts_Constant(self, node, bound):
+        return types.of(node.value), True, True, []
+
+    def facts_Name(self, node, bound):
+        if node.id in bound:
+            return bound[node.id], True, True, [self.anywhere]
+        thing = self.env.get(node.id)
+        if thing is None:
+            thing = self.outside.name(node.id)
+            definition = resolve.is_definition(thing.value)
+            return self.type_of(thing), True, True, [] if definition else self.regions_of(thing)
+        if isinstance(thing, Unbound):
+            self.refuse(thing.reason, node)
+        return self.type_of(thing), True, True, self.regions_of(thing)
+
+    def facts_BinOp(self, node, bound):
+        return self._operation(OPERATORS[type(node.op)], [node.left, node.right], bound)
+
+    def facts_UnaryOp(self, node, bound):
+        if isinstance(node.op, gast.Not):
+            _, cheap, pure, _ = self.facts(node.operand, bound)
+            return BOOL, cheap, pure, []
+        return self._operation(OPERATORS[type(node.op)], [node.operand], bound)
+
+    def _operation(self, function, nodes, bound):
+        kinds, cheap, pure, regions = self.all_facts(nodes, bound)
+        result = types.infer(function, tuple(self.sample(n, t, bound) for n, t in zip(nodes, kinds, strict=True)))
+        numbers = all(t.kind is Kind.NUMBER for t in kinds)
+        new = numbers or any(t.kind in (Kind.NUMBER, Kind.ARRAY) for t in kinds)
+        return result, cheap and numbers, pure, [] if new else regions
+
+    def facts_Compare(self, node, bound):
+        kinds, cheap, pure, _ = self.all_facts([node.left, *node.comparators], bound)
+        numbers = all(t.kind is Kind.NUMBER for t in kinds)
+        if len(node.ops) > 1 or isinstance(node.ops[0], (gast.Is, gast.IsNot, gast.In, gast.NotIn)):
+            return BOOL, cheap and all(t.kind in (Kind.NUMBER, Kind.OTHER) for t in kinds), pure, []
+        args = tuple(self.sample(n, t, bound) for n, t in zip([node.left, *node.comparators], kinds, strict=True))
+        return types.infer(OPERATORS[type(node.ops[0])], args), cheap and numbers, pure, []
+
+    def facts_BoolOp(self, node, bound):
+        kinds, cheap, pure, regions = self.all_facts(node.values, bound)
+        return joined(kinds), cheap, pure, regions
+
+    def facts_IfExp(self, node, bound):
+        kinds, cheap, pure, regions = self.all_facts([node.body, node.orelse], bound)
+        _, cheap_test, pure_test, _ = self.facts(node.test, bound)
+        return joined(kinds), cheap and cheap_test, pure and pure_test, regions
+
+    def facts_Tuple(self, node, bound):
+        kinds, cheap, pure, regions = self.all_facts(node.elts, bound)
+        starred = any(isinstance(e, gast.Starred) for e in node.elts)
+        return ir.Type(Kind.TUPLE) if starred else types.sequence(Kind.TUPLE, kinds), cheap, pure, regions
+
+    def facts_List(self, node, bound):
+        kinds, _, pure, regions = self.all_facts(node.elts, bound)
+        starred = any(isinstance(e, gast.Starred) for e in node.elts)
+        return ir.Type(Kind.LIST) if starred else types.sequence(Kind.LIST, kinds), False, pure, regions
+
+    def facts_Set(self, node, bound):
+        _, _, pure, regions = self.all_facts(node.elts, bound)
+        return ir.OTHER, False, pure, regions
+
+    def facts_Dict(self, node, bound):
+        kinds, _, pure, regions = self.all_facts([*node.keys, *node.values], bound)
+        if all(isinstance(k, gast.Constant) for k in node.keys):
+            keys = tuple(k.value for k in node.keys)
+            if len(set(keys)) == len(keys):
+                return ir.Type(Kind.DICT, items=tuple(kinds[len(keys) :]), keys=keys), False, pure, regions
+        return ir.Type(Kind.DICT), False, pure, regions
+
+    def facts_Starred(self, node, bound):
+        return self.facts(node.value, bound)
+
+    def facts_Slice(self, node, bound):
+        _, cheap, pure, _ = self.all_facts([node.lower, node.upper, node.step], bound)
+        return ir.OTHER, cheap, pure, []
+
+    def facts_JoinedStr(self, node, bound):
+        _, _, pure, _ = self.all_facts(node.values, bound)
+        return TEXT, False, pure, []
+
+    def facts_FormattedValue(self, node, bound):
+        _, _, pure, _ = self.all_facts([node.value, node.format_spec], bound)
+        return TEXT, False, pure, []
+
+    def facts_Lambda(self, node, bound):
+        for name in self.names.captured(node):
+            if name in self.local and name not in bound and self.bindings.get(name, 0) != 1:
+                self.refuse(f"a lambda that is passed on uses {name}, which is assigned more than once", node)
+        inner = dict.fromkeys(syntax.parameters(node), ir.UNKNOWN)
+        self.facts(node.body, {**bound, **inner})
+        return ir.Type(Kind.CALLABLE), False, True, [self.anywhere]
+
+    def _comprehension(self, node, results, bound):
+        inner, pure, regions = dict(bound), True, []
+        for generator in node.generators:
+            kind, _, clean, more = self.facts(generator.iter, inner)
+            element = self.element_type(kind, generator.iter)
+            inner.update(self.target_types(generator.target, element))
+            _, _, clean_tests, _ = self.all_facts(generator.ifs, inner)
+            pure, regions = pure and clean and clean_tests, regions + more
+        kinds, _, clean, more = self.all_facts(results, inner)
+        return kinds, False, pure and clean, regions + more
+
+    def facts_ListComp(self, node, bound):
+        kinds, cheap, pure, regions = self._comprehension(node, [node.elt], bound)
+        return ir.Type(Kind.LIST, element=kinds[0]), cheap, pure, regions
+
+    def facts_GeneratorExp(self, node, bound):
+        _, cheap, _, regions = self._comprehension(node, [node.elt], bound)
+        return ir.OTHER, cheap, False, regions
+
+    def facts_SetComp(self, node, bound):
+        _, cheap, pure, regions = self._comprehension(node, [node.elt], bound)
+        return ir.OTHER, cheap, pure, regions
+
+    def facts_DictComp(self, node, bound):
+        _, cheap, pure, regions = self._comprehension(node, [node.key, node.value], bound)
+        return ir.Type(Kind.DICT), cheap, pure, regions
+
+    def target_types(self, target, element: ir.Type) -> dict:
+        """The types of the names in an assignment target."""
+        if isinstance(target, gast.Name):
+            return {target.id: element}
+        if isinstance(target, (gast.Tuple, gast.List)):
+            found: dict = {}
+            for i, part in enumerate(target.elts):
+                found |= self.target_types(part, item_type(element, i))
+            return found
+        return self.target_types(target.value, ir.UNKNOWN) if isinstance(target, gast.Starred) else {}
+
+    def element_type(self, t: ir.Type, node=None) -> ir.Type:
+        """What iterating over a value of type `t` (written as `node`) gives."""
+        if t.kind is Kind.ARRAY and t.ndim:
+            return item_type(t, 0)
+        if t.kind in SEQUENCES:
+            return joined(t.items) if t.items else (t.element or ir.UNKNOWN)
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id not in self.local:
+            return self._iterator_element(node)
+        return ir.Type(dtype=t.dtype) if t.kind is Kind.ARRAY else ir.UNKNOWN
+
+    def _iterator_element(self, node) -> ir.Type:
+        function = self.outside.name(node.func.id).value
+        plain = not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args)
+        if function is range:
+            return ir.INT
+        if function in (enumerate, zip) and node.args and plain:
+            sources = node.args if function is zip else node.args[:1]
+            items = tuple(self.element_type(self.facts(a, {})[0], a) for a in sources)
+            return ir.Type(Kind.TUPLE, items=items if function is zip else (ir.INT, *items))
+        if function is reversed and plain and len(node.args) == 1:
+            return self.element_type(self.facts(node.args[0], {})[0], node.args[0])
+        return ir.UNKNOWN
+
+    def facts_Attribute(self, node, bound):
+        known = self.static(node, bound)
+        if known is not None:
+            regions = [] if resolve.is_definition(known.value) else self.regions_of(known)
+            return self.type_of(known), isinstance(known.value, MODULE_DATA), True, regions
+        base, cheap, pure, regions = self.facts(node.value, bound)
+        if base.kind is Kind.RECORD and base.keys and node.attr in base.keys:
+            return base.items[base.keys.index(node.attr)], False, pure, self.inside(regions)
+        if base.kind in NUMERIC and node.attr in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
+            stable = cheap and base.kind is not Kind.UNKNOWN
+            if node.attr == "shape":
+                items = (ir.INT,) * base.ndim if base.ndim is not None else None
+                return ir.Type(Kind.TUPLE, items=items, element=None if items is not None else ir.INT), stable, pure, []
+            return ir.OTHER if node.attr == "dtype" else ir.INT, stable, pure, []
+        function = table.ATTRIBUTES.get(node.attr)
+        if base.kind in (Kind.NUMBER, Kind.ARRAY) and function is not None:
+            return types.infer(function, (self.sample(node.value, base, bound),)), False, pure, regions
+        return ir.UNKNOWN, False, pure, self.inside(regions)
+
+    def inside(self, regions: list) -> list:
+        """The memory that parts of something in `regions` may be in."""
+        return [self.anywhere if r.root().external else r for r in regions]
+
+    def facts_Subscript(self, node, bound):
+        base, cheap, pure, regions = self.facts(node.value, bound)
+        _, cheap_index, pure_index, _ = self.facts(node.slice, bound)
+        index = gast.Constant(constant_of(node.slice, None), None)
+        operand = (
+            ir.Constant(index.value)
+            if index.value is not None
+            else ir.Code(node.slice, {}, self.facts(node.slice, bound)[0])
+        )
+        result = self.item(base, operand)
+        stable = cheap and cheap_index and base.kind is Kind.TUPLE
+        return result, stable, pure and pure_index, [] if result.kind is Kind.NUMBER else self.inside(regions)
+
+    def item(self, base: ir.Type, index) -> ir.Type:
+        """The type of ``base[index]``."""
+        key = index.value if isinstance(index, ir.Constant) else MISSING
+        if base.kind in SEQUENCES or base.kind is Kind.RECORD:
+            if isinstance(key, int) and not isinstance(key, bool):
+                return item_type(base, key)
+            if self.is_slice(index):
+                return types.infer(operator.getitem, (ir.Value("x", base), index))
+            return self.element_type(base)
+        if base.kind is Kind.DICT:
+            if base.keys is not None and key in base.keys:
+                return base.items[base.keys.index(key)]
+            return joined(base.items) if base.items else (base.element or ir.UNKNOWN)
+        return types.infer(operator.getitem, (ir.Value("x", base), index))
+
+    @staticmethod
+    def is_slice(index) -> bool:
+        return isinstance(index, ir.Code) and isinstance(index.node, gast.Slice)
+
+    def facts_Call(self, node, bound):
+        arguments, cheap, pure, regions = self.all_facts([*node.args, *(k.value for k in node.keywords)], bound)
+        for keyword in node.keywords:
+            if keyword.arg == "out" and not is_none(keyword.value):
+                self.write(keyword.value, node, bound)
+                pure = False
+        known = self.static(node.func, bound)
+        if known is not None:
+            return self._known_call(known.value, node, arguments, cheap, pure, regions, bound)
+        nested = self.env.get(node.func.id) if isinstance(node.func, gast.Name) and node.func.id not in bound else None
+        if isinstance(nested, Nested):
+            self.data(nested, node)
+            problem = self.nested_problem(nested)
+            if problem:
+                self.refuse(f"{nested.name} cannot be called here: {problem}", node)
+            return ir.UNKNOWN, False, True, [self.anywhere]
+        if isinstance(node.func, gast.Attribute):
+            return self._method_call(node, arguments, pure, regions, bound)
+        self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
+
+    def _known_call(self, function, node, arguments, cheap, pure, regions, bound):
+        if function in self.session.plain(effects.OPAQUE, function):
+            self.refuse(f"{text(node.func)}() reaches local variables behind the compiler's back", node)
+        where = self.session.mutator(function)
+        if where is not None:
+            if function is next:
+                self.refuse("an iterator that is advanced by next() is not compiled", node)
+            if where >= len(node.args):
+                self.refuse(f"{text(node.func)} writes into an argument", node)
+            self.write(node.args[where], node, bound)
+            return ir.UNKNOWN, False, False, []
+        problem = self.session.purity.reason(function)
+        if problem:
+            self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
+        n = len(node.args)
+        args = tuple(self.sample(a, t, bound) for a, t in zip(node.args, arguments[:n], strict=True))
+        kwargs = {
+            k.arg: self.sample(k.value, t, bound) for k, t in zip(node.keywords, arguments[n:], strict=True) if k.arg
+        }
+        result = self.builtin_type(function, args, kwargs)
+        if function is len:
+            first = arguments[0].kind if arguments else Kind.UNKNOWN
+            return ir.INT, cheap and first in (Kind.ARRAY, Kind.TUPLE), pure, []
+        if function is range or function is slice:
+            return ir.OTHER, cheap, pure, []
+        if function in (float, int, bool, complex):
+            return result, cheap and all(t.kind is Kind.NUMBER for t in arguments), pure, []
+        harmless = function in EFFECTLESS if function.__hash__ else False
+        pure = pure and (harmless or self.session.is_effectless(function))
+        rule = table.lookup(function)
+        new = result.kind is Kind.NUMBER or rule is not None and rule.kind == "elementwise" or function in FRESH
+        return result, False, pure, [] if new else regions
+
+    def builtin_type(self, function, args, kwargs) -> ir.Type:
+        if function in PYTHON_TYPES and len(args) == 1 and not kwargs:
+            return PYTHON_TYPES[function]
+        if function in (str, repr, format):
+            return TEXT
+        if function in (list, tuple) and len(args) == 1:
+            kind = Kind.LIST if function is list else Kind.TUPLE
+            given = types.type_of(args[0])
+            if given.kind in SEQUENCES:
+                return ir.Type(kind, items=given.items, element=given.element)
+            return ir.Type(kind)
+        if function in (isinstance, hasattr, callable, issubclass):
+            return BOOL
+        return types.infer(function, args, kwargs)
+
+    def _method_call(self, node, arguments, pure, regions, bound):
+        attr = node.func.attr
+        base, _, clean, own = self.facts(node.func.value, bound)
+        if attr in effects.MUTATING_METHODS and base.kind is not Kind.NUMBER:
+            self.write(node.func.value, node, bound)
+            for region in own:
+                for other in regions:
+                    region.join(other)
+            return ir.UNKNOWN, False, False, self.inside(own)
+        method = table.METHODS.get(attr)
+        if base.kind in (Kind.NUMBER, Kind.ARRAY) and method is not None:
+            samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
+            args = (self.sample(node.func.value, base, bound), *samples)
+            result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
+            new = result.kind is Kind.NUMBER or method.function in FRESH
+            return result, False, pure and clean, [] if new else own + regions
+        if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
+            quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS
+            return ir.UNKNOWN, False, pure and clean and quiet, self.inside(own) + regions
+        function = self.class_attribute(base, attr)
+        if function is not None:
+            problem = self.session.purity.reason(function)
+            if problem is None:
+                trusted = resolve.is_trusted(function)
+                return ir.UNKNOWN, False, pure and clean and not trusted, [self.anywhere]
+            self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
+        self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
+
+    def class_attribute(self, base: ir.Type, attr: str):
+        """The function that ``value.attr`` is for a `value` whose class is known."""
+        if base.cls is None:
+            return None
+        found = resolve.plain_attribute(base.cls, attr)
+        if found is resolve.MISSING or not callable(found) or resolve.sets_attribute(base.cls, attr):
+            return None
+        return found
+
+    def nested_problem(self, nested: Nested) -> str | None:
+        """Why a nested function is not surely pure."""
+        for child in nested.node.body if isinstance(nested.node.body, list) else [nested.node.body]:
+            for node in syntax.walk(child):
+                if isinstance(node, (gast.Global, gast.Nonlocal)):
+                    return f"it rebinds {node.names[0]}"
+                if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
+                    return "it writes into an object"
+                if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+                    return f"it changes {node.target.id} in place"
+                if isinstance(node, gast.Call):
+                    known = self.static(
+                        node.func, dict.fromkeys(self.local | set(syntax.parameters(nested.node)), ir.UNKNOWN)
+                    )
+                    attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
+                    if known is None and attr not in effects.known_methods():
+                        return f"what {text(node.func)} does cannot be seen"
+                    if known is not None and (self.session.mutator(known.value) is not None):
+                        return f"{text(node.func)} writes into an argument"
+                    if known is not None and self.session.purity.reason(known.value):
+                        return self.session.purity.reason(known.value)
+        return None
+
+    # -------------------------------------------------------------------------------------------- writes
+
+    def write(self, base, node, bound=()) -> None:
+        """A statement at `node` changes what the expression `base` stands for."""
+        root = base
+        while isinstance(root, (gast.Subscript, gast.Attribute)):
+            root = root.value
+        if isinstance(root, gast.Name) and is_live(self.env.get(root.id)):
+            self.refuse(f"{root.id} carries a derivative and is changed in place", node)
+        for region in self.facts(base, dict.fromkeys(bound, ir.UNKNOWN) if not isinstance(bound, dict) else bound)[3]:
+            problem = region.write(self.loops)
+            if region.root().external:
+                self.writes_outside = True
+            if problem:
+                self.refuse(f"{text(base)} {problem}: arrays that are changed in place are not compiled", node)
+
+    def sample(self, node, type_: ir.Type, bound):
+        """An inert subexpression as `types.infer` takes it."""
+        value = constant_of(node, MISSING)
+        if value is not MISSING:
+            return ir.Constant(value)
+        reads = {n: v for n in self.names.loads(node) if n not in bound and isinstance(v := self.env.get(n), ir.Value)}
+        if isinstance(node, gast.Name) and node.id in reads:
+            return self.literal(reads[node.id])
+        return ir.Code(node, reads, type_)
+
+    # ------------------------------------------------------------------------------------- known objects
+
+    def static(self, node, bound=()) -> Known | None:
+        """The object that a dotted name stands for, if it is known before the program runs."""
+        if isinstance(node, gast.Name):
+            if node.id in bound:
+                return None
+            thing = self.env.get(node.id)
+            if thing is None:
+                return None if node.id in self.local else self.known_name(node)
+            return thing if isinstance(thing, Known) else None
+        if isinstance(node, gast.Attribute):
+            base = self.static(node.value, bound)
+            return None if base is None else self.outside.attribute(base, node.attr)
+        return None
+
+    def known_name(self, node) -> Known:
+        try:
+            return self.outside.name(node.id)
+        except CompileError as error:
+            self.refuse(error.reason, node)

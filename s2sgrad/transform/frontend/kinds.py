@@ -1,0 +1,191 @@
+"""Small questions about values, types and literals that all of the frontend asks."""
+
+import operator
+
+import gast
+import numpy as np
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import resolve
+from s2sgrad.transform.frontend.values import Bound, Nested
+from s2sgrad.transform.ir import Kind
+
+OPERATORS = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.FloorDiv: operator.floordiv,
+    gast.Mod: operator.mod,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+    gast.BitAnd: operator.and_,
+    gast.BitOr: operator.or_,
+    gast.BitXor: operator.xor,
+    gast.LShift: operator.lshift,
+    gast.RShift: operator.rshift,
+    gast.USub: operator.neg,
+    gast.UAdd: operator.pos,
+    gast.Invert: operator.invert,
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+}
+
+NEVER = object()  # the result of a block that raises
+
+NUMERIC = (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
+SEQUENCES = (Kind.LIST, Kind.TUPLE)
+CONTAINERS = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
+BOOL = ir.Type(Kind.NUMBER, "bool", 0, ())
+TEXT = ir.OTHER
+
+# Builtins whose result carries no derivative whatever their arguments are.
+PLAIN_BUILTINS = frozenset(
+    [
+        print,
+        len,
+        isinstance,
+        issubclass,
+        type,
+        id,
+        repr,
+        str,
+        format,
+        range,
+        hasattr,
+        callable,
+        bool,
+        all,
+        any,
+        slice,
+        hash,
+    ]
+)
+EFFECTLESS = PLAIN_BUILTINS - {print}
+
+MISSING = resolve.MISSING
+MODULE_DATA = (int, float, complex, str, bool, type(None))
+PYTHON_TYPES = {float: ir.FLOAT, int: ir.INT, bool: BOOL, complex: ir.Type(Kind.NUMBER, "complex", 0, ()), len: ir.INT}
+ARITHMETIC = frozenset(OPERATORS.values())
+
+# Functions one argument of which is a list of arrays; its cotangent is a list too.
+TAKES_SEQUENCES = frozenset(
+    [
+        np.concatenate,
+        np.stack,
+        np.vstack,
+        np.hstack,
+        np.dstack,
+        np.column_stack,
+        np.array,
+        np.asarray,
+        np.asanyarray,
+        np.block,
+    ]
+)
+
+# Functions whose result shares no memory with anything.
+FRESH = frozenset(
+    [np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.arange, np.linspace, np.zeros_like, np.ones_like]
+    + [np.full_like, np.empty_like, np.array, np.copy, np.concatenate, np.stack, np.where, np.sum, np.mean, np.tile]
+)
+
+
+def is_active(thing) -> bool:
+    return isinstance(thing, ir.Value) and thing.active
+
+
+def is_live(thing, lowering=None) -> bool:
+    """Must uses of `thing` be followed: does it carry a derivative, or is it a function that uses what does?"""
+    if isinstance(thing, Nested):
+        return lowering is not None and lowering.captures_active(thing)
+    return is_active(thing) or isinstance(thing, Bound)
+
+
+def any_active(active) -> bool:
+    return any(map(any_active, active)) if isinstance(active, tuple) else active
+
+
+def part(active, i):
+    return active[i] if isinstance(active, tuple) else active
+
+
+def either(a, b):
+    """The activity of what is one or the other."""
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return tuple(map(either, a, b))
+    if isinstance(a, tuple) and b is False:
+        return a
+    if isinstance(b, tuple) and a is False:
+        return b
+    return any_active(a) or any_active(b)
+
+
+def tuple_union(active):
+    found = False
+    for a in active:
+        found = either(found, a)
+    return found
+
+
+def joined(kinds) -> ir.Type:
+    kinds = list(kinds)
+    result = kinds[0]
+    for kind in kinds[1:]:
+        result = types.join(result, kind)
+    return result
+
+
+def item_type(t: ir.Type, i: int) -> ir.Type:
+    if t.items is not None and t.kind in (*SEQUENCES, Kind.RECORD):
+        return t.items[i] if -len(t.items) <= i < len(t.items) else ir.UNKNOWN
+    if t.kind in SEQUENCES:
+        return t.element or ir.UNKNOWN
+    if t.kind is Kind.ARRAY and t.ndim == 1:
+        return ir.Type(Kind.NUMBER, t.dtype, 0, ())
+    if t.kind is Kind.ARRAY and t.ndim:
+        return types.one_array(t.dtype, shape=types.axes_of(t)[1:])
+    return ir.UNKNOWN
+
+
+def constant_of(node, missing):
+    """The value of a literal: a number, a string, a negative number."""
+    if isinstance(node, gast.Constant):
+        return node.value
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub) and isinstance(node.operand, gast.Constant):
+        return -node.operand.value if isinstance(node.operand.value, (int, float, complex)) else missing
+    return missing
+
+
+def is_none(node) -> bool:
+    return isinstance(node, gast.Constant) and node.value is None
+
+
+def text(node) -> str:
+    return gast.unparse(node).strip()
+
+
+def describe(node) -> str:
+    """What users call a piece of syntax."""
+    return {
+        "ListComp": "a list comprehension",
+        "SetComp": "a set comprehension",
+        "DictComp": "a dict comprehension",
+        "GeneratorExp": "a generator expression",
+        "NamedExpr": "an assignment inside of an expression (`:=`)",
+        "Await": "`await`",
+        "Yield": "`yield`",
+        "YieldFrom": "`yield`",
+        "Set": "a set",
+        "Starred": "`*` in front of a value",
+        "While": "a `while` loop",
+        "With": "a `with` block",
+        "Try": "a `try` block",
+        "Delete": "`del`",
+        "Match": "`match`",
+    }.get(type(node).__name__, f"{type(node).__name__.lower()}")

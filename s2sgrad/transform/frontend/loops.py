@@ -1,0 +1,312 @@
+"""Lowers loops: the body is walked until the types and the activity of what it carries no longer change.
+
+A loop that no derivative flows through stays as it is.
+"""
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend.calls import numeric
+from s2sgrad.transform.frontend.kinds import (
+    NEVER,
+    SEQUENCES,
+    any_active,
+    either,
+    is_active,
+    text,
+    tuple_union,
+)
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.scan import (
+    exposed_names,
+    is_pair,
+    jumps,
+    targets_of,
+)
+from s2sgrad.transform.frontend.unrolling import Unrolling
+from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
+from s2sgrad.transform.ir import Kind
+
+MOST_TURNS = 12  # of walking a loop until nothing changes
+
+
+class Loops(Unrolling):
+    """The part of `Lowering` that deals with loops."""
+
+    def statement_For(self, statement, after):
+        if syntax.contains(statement, gast.Return):
+            self.refuse("`return` inside of a loop is not compiled", statement)
+        if not self.may_be_active(statement):
+            self.inert_loop(statement, after)
+        elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
+            self.over_functions(statement, after)
+        elif (rounds := self.unrollable(statement)) is not None:
+            self.unrolled(statement, rounds, after)
+        else:
+            self.for_(statement, after)
+
+    def are_functions(self, nodes) -> bool:
+        """Is each of these a function that is known before the program runs?"""
+        known = [isinstance(n, gast.Lambda) or self.static(n) for n in nodes]
+        return bool(known) and all(k is True or (k and resolve.is_definition(k.value)) for k in known)
+
+    def over_functions(self, statement, after) -> None:
+        """A loop over a few functions: its body once for each."""
+        if any(jumps(s) for s in statement.body):
+            self.refuse("`break` and `continue` in a loop that a derivative flows through are not compiled", statement)
+        for node in statement.iter.elts:
+            self.assign(statement.target, self.expression(node), statement)
+            self.walk(statement.body, after | self.names.loads(statement), tail=False)
+        self.walk(statement.orelse, after, tail=False)
+
+    def for_(self, statement, after) -> None:
+        if any(jumps(s) for s in statement.body):
+            self.refuse("`break` and `continue` in a loop that a derivative flows through are not compiled", statement)
+        make_sources = self.sources(statement)
+        stores = self.names.stores(statement)
+        exposed = exposed_names([*statement.body], self.names)
+        inner_after = after | exposed
+
+        def turn():
+            self.env.update({n: Unbound(f"{n} may have no value here") for n in stores if n not in self.env})
+            sources = make_sources()
+            end = self.walk(statement.body, inner_after, tail=False)
+            if end is NEVER:
+                self.refuse("`raise` at the end of a loop", statement)
+            return sources
+
+        after_loop = after.union(*map(self.names.loads, statement.orelse))
+        sources, carried, body = self.fixpoint(stores, exposed, after_loop, turn, statement)
+        self.emit(ir.For(sources, carried, body, [], self.found.location(statement)))
+        if statement.orelse:  # there is no `break`
+            self.walk(statement.orelse, after, tail=False)
+
+    def fixpoint(self, stores, exposed, after, turn, statement) -> tuple:
+        """Walk a loop until what it carries is stable: what `turn` gave, the carried values, the body.
+
+        Afterwards the environment is that after the loop.
+        """
+        before = dict(self.env)
+        names = sorted(n for n in stores if (n in before and (n in exposed or n in after)) or n in after)
+        state = {}
+        for name in names:
+            thing = before.get(name)
+            if isinstance(thing, ir.Value):
+                state[name] = (thing.type, self.activity(thing))
+        self.loops = (*self.loops, object())
+        try:
+            for _ in range(MOST_TURNS):
+                self.env = dict(before)
+                block = ir.Block()
+                parameters = {}
+                for name, (t, active) in state.items():
+                    if isinstance(before.get(name), ir.Value):
+                        value = ir.Value(name, types.with_names(t), any_active(active))
+                        self.adopt(value, active, [r for r in self.regions_of(before[name])])
+                        parameters[name] = self.env[name] = value
+                with self.inside_block(block):
+                    made = turn()
+                end = self.env
+                changed = self.next_state(state, names, before, end, statement)
+                if not changed:
+                    break
+            else:
+                self.refuse("what this loop carries from turn to turn has no stable type", statement)
+        finally:
+            self.loops = self.loops[:-1]
+        self.env = dict(before)
+        carried, results = [], []
+        for name in names:
+            if name in state:
+                t, active = state[name]
+                last = end[name]
+                initial = before.get(name)
+                parameter = parameters.get(name)
+                if parameter is None:
+                    parameter = self.value(name, t, active)
+                for region in self.regions_of(last):
+                    for other in self.regions_of(parameter):
+                        region.join(other)
+                start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
+                result = self.value(name, t, active, self.regions_of(last))
+                carried.append(ir.Carried(parameter, start, result))
+                results.append(last)
+                self.env[name] = result
+            elif name in end and end[name] is before.get(name):
+                self.env[name] = end[name]
+            else:
+                thing = end.get(name)
+                self.env[name] = (
+                    thing if isinstance(thing, Unbound) else Unbound(f"{name} is a function that depends on a loop")
+                )
+        for name in stores - set(names):
+            self.env.pop(name, None)
+        block.results = tuple(results)
+        return made, carried, block
+
+    def adopt(self, value, active, regions) -> None:
+        """Take a value made elsewhere into account."""
+        if isinstance(active, tuple) and value.active:
+            self.parts[value] = active
+        if value.type.kind is not Kind.NUMBER:
+            region = effects.Region(self.loops[:-1])
+            for other in regions:
+                region = region.join(other)
+            self.regions[value] = region
+            if value.active:
+                region.root().freeze(self.loops)
+
+    def next_state(self, state, names, before, end, statement) -> bool:
+        """Join what the end of a turn hands on into `state`; has it changed?"""
+        changed = False
+        for name in names:
+            thing, start = end.get(name), before.get(name)
+            if thing is None or isinstance(thing, (Unbound, Known, Nested, Bound)) or not isinstance(thing, ir.Value):
+                if name in state:
+                    if thing is start:
+                        continue
+                    self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
+                continue
+            if start is not None and not isinstance(start, (ir.Value, Unbound)):
+                self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
+            t, active = thing.type, self.activity(thing)
+            if name in state:
+                old, old_active = state[name]
+                new, new_active = types.join(old, t), either(old_active, active)
+                if any_active(new_active):
+                    self.check_join(old, t, new, statement)
+                changed = changed or (new, new_active) != (old, old_active)
+            else:  # bound in the loop only: it is not carried, what it is at the end goes on
+                new, new_active = t, active
+            state[name] = (new, new_active)
+        return changed
+
+    def sources(self, statement):
+        """Prepares the iterables of a loop; returns a function that binds the targets, one turn of the walk each."""
+        plans: list = []
+        self.plan(statement.iter, statement.target, plans, statement)
+        return lambda: [self.source(plan, statement) for plan in plans]
+
+    def plan(self, iterable, target, plans: list, statement, reverse=False) -> None:
+        """Take ``enumerate``, ``zip`` and ``reversed`` of differentiated things apart."""
+        if not self.may_be_active(iterable):
+            operand = self.iterable(iterable)
+            element = self.element_type(self.facts(iterable, {})[0], iterable)
+            plans.append(("plain", operand, target, element, False, reverse))
+            return
+        if isinstance(iterable, gast.Call):
+            known = self.static(iterable.func)
+            function = known.value if known is not None else None
+            if function is enumerate and len(iterable.args) in (1, 2) and is_pair(target) and not reverse:
+                start = (
+                    iterable.args[1] if len(iterable.args) == 2 else next((k.value for k in iterable.keywords), None)
+                )
+                start = ir.Constant(0) if start is None else self.place(self.inert(start), "start")
+                plans.append(("count", start, target.elts[0], ir.INT, False, False))
+                self.plan(iterable.args[0], target.elts[1], plans, statement)
+                return
+            if (
+                function is zip
+                and not iterable.keywords
+                and not reverse
+                and not any(isinstance(a, gast.Starred) for a in iterable.args)
+            ):
+                parts = target.elts if isinstance(target, (gast.Tuple, gast.List)) else []
+                if len(parts) == len(iterable.args):
+                    for argument, element in zip(iterable.args, parts, strict=True):
+                        self.plan(argument, element, plans, statement)
+                    return
+            if function is reversed and len(iterable.args) == 1:
+                self.plan(iterable.args[0], target, plans, statement, not reverse)
+                return
+            if function in (enumerate, zip, reversed, map, filter, iter, list, tuple, sorted):
+                self.refuse(f"{text(iterable.func)}() over values that carry a derivative, in this form", statement)
+        thing = self.expression(iterable)
+        if not is_active(thing):
+            plans.append(("plain", self.operand(thing), target, self.element_type(self.type_of(thing)), False, reverse))
+            return
+        t = self.type_of(thing)
+        if t.kind is Kind.DICT:
+            plans.append(("plain", self.operand(thing), target, ir.OTHER, False, reverse))
+            return
+        if not (t.kind is Kind.ARRAY and t.ndim or t.kind in SEQUENCES):
+            self.refuse("what this loop iterates over cannot be told", statement)
+        active = self.activity(thing)
+        element = self.element_type(t)
+        if t.kind in SEQUENCES:
+            active = tuple_union(active) if isinstance(active, tuple) else active and numeric(element)
+            items = t.items or ()
+            for item in items[1:]:
+                self.check_join(items[0], item, types.join(items[0], item), statement)
+            if any_active(active) and element == ir.UNKNOWN:
+                self.refuse("what this loop iterates over cannot be told", statement)
+        self.freeze([thing], statement)
+        plans.append(("plain", thing, target, element, active, reverse))
+
+    def iterable(self, node):
+        """The operand that an inactive loop source is."""
+        inert = self.inert(node)
+        known = self.static(node.func) if isinstance(node, gast.Call) and inert.pure else None
+        if known is not None and known.value in (range, enumerate, zip, reversed):
+            return inert.code()
+        return self.operand(inert, "items")
+
+    def source(self, plan, statement) -> ir.Source:
+        kind, operand, target, element, active, reverse = plan
+        regions = [] if kind == "count" else self.inside(self.regions_of(operand))
+        bound = self.loop_target(target, element, active, regions, statement)
+        if kind == "count":
+            return ir.Source(bound, None, count=True, start=operand)
+        return ir.Source(bound, operand, reverse)
+
+    def loop_target(self, target, element, active, regions, statement):
+        if isinstance(target, gast.Name):
+            value = self.value(target.id, element, active, regions)
+            self.env[target.id] = value
+            return value
+        if isinstance(target, (gast.Tuple, gast.List)) and not any(isinstance(e, gast.Starred) for e in target.elts):
+            if any_active(active) and element.kind not in (*SEQUENCES, Kind.ARRAY):
+                self.refuse("what is unpacked here cannot be told", statement)
+            if any_active(active):
+                return self.pattern(target, element, active, regions, statement)
+            if all(isinstance(n, (gast.Name, gast.Tuple, gast.List)) for n in targets_of(target)):
+                fine = element if element.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
+                return self.inert_pattern(target, fine, regions)
+        self.refuse("this form of loop variable is not compiled", statement)
+
+    def inert_loop(self, statement, after) -> None:
+        """A loop that no derivative flows through: it stays as it is; only the types of its names are found."""
+        known = self.attempt(statement, after)
+        self.verbatim(statement, known)
+
+    def attempt(self, statement, after) -> dict:
+        """The types of the names that a loop binds, as far as they can be told by walking it."""
+        outside = self.statements, self.env, self.current
+        self.statements, self.env = [], dict(self.env)
+        try:
+            if isinstance(statement, gast.For):
+                self.for_(statement, after | self.names.stores(statement))
+            else:
+                stores, exposed = self.names.stores(statement), exposed_names(statement.body, self.names)
+
+                def turn():
+                    self.env.update({n: Unbound("") for n in stores if n not in self.env})
+                    self.inert(statement.test)
+                    self.walk(statement.body, after | exposed | stores, tail=False)
+
+                self.fixpoint(stores, exposed, after | stores, turn, statement)
+            return {n: self.env[n].type for n in self.names.stores(statement) if isinstance(self.env.get(n), ir.Value)}
+        except CompileError:
+            return {}
+        finally:
+            self.statements, self.env, self.current = outside
+
+    def statement_While(self, statement, after):
+        if self.may_be_active(statement):
+            self.refuse("a `while` loop that a derivative flows through is not compiled", statement)
+        if syntax.contains(statement, gast.Return):
+            self.refuse("`return` inside of a loop is not compiled", statement)
+        self.inert_loop(statement, after)

@@ -1,0 +1,142 @@
+"""Looks through the statements of a function before they are lowered: what they bind, read, change and leave."""
+
+import gast
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import effects, syntax
+
+LOOPS = (gast.For, gast.While, gast.AsyncFor)
+
+
+def expressions_of(statement):
+    """The outermost expressions that a statement evaluates."""
+    for child in syntax.children(statement):
+        if isinstance(child, gast.expr):
+            if isinstance(getattr(child, "ctx", None), (gast.Store, gast.Del)):
+                yield from (c.slice for c in syntax.walk(child) if isinstance(c, gast.Subscript))
+                yield from (c.value for c in targets_of(child) if isinstance(c, (gast.Subscript, gast.Attribute)))
+            else:
+                yield child
+        elif not isinstance(child, (gast.expr_context, gast.operator, gast.alias)):
+            yield from expressions_of(child)
+
+
+def targets_of(target):
+    """The parts of an assignment target, itself included."""
+    yield target
+    if isinstance(target, (gast.Tuple, gast.List)):
+        for element in target.elts:
+            yield from targets_of(element)
+    elif isinstance(target, gast.Starred):
+        yield from targets_of(target.value)
+
+
+def target_name(target) -> str:
+    return target.id if isinstance(target, gast.Name) else ""
+
+
+def is_pair(target) -> bool:
+    return isinstance(target, (gast.Tuple, gast.List)) and len(target.elts) == 2
+
+
+def code_node(operand):
+    return gast.Constant(operand.value, None) if isinstance(operand, ir.Constant) else operand.node
+
+
+def jumps(statement) -> bool:
+    """Does a `break` or `continue` of the loop around it stand in `statement`?"""
+    if isinstance(statement, (gast.Break, gast.Continue)):
+        return True
+    if isinstance(statement, (*LOOPS, *syntax.FUNCTIONS)):
+        return False
+    return any(jumps(child) for child in syntax.children(statement) if not isinstance(child, gast.expr))
+
+
+def exposed_names(body: list, names: syntax.Names) -> frozenset:
+    """The names that `body` may read before it has assigned them.
+
+    >>> tree = gast.parse("y = x\\nz = y + z")
+    >>> sorted(exposed_names(tree.body, syntax.Names()))
+    ['x', 'z']
+    """
+    return frozenset(_exposed(body, names, set())[0])
+
+
+def _exposed(body, names, done: set) -> tuple:
+    found: set = set()
+    done = set(done)
+    for s in body:
+        if isinstance(s, gast.If):
+            found |= names.loads(s.test) - done
+            first, done_then = _exposed(s.body, names, done)
+            second, done_else = _exposed(s.orelse, names, done)
+            found |= first | second
+            ways = [d for d, body in ((done_then, s.body), (done_else, s.orelse)) if not syntax.ends(body)]
+            done = set.intersection(*ways) if ways else done
+        elif isinstance(s, gast.For):
+            found |= names.loads(s.iter) - done
+            found |= _exposed(s.body, names, done | names.stores(s.target))[0]
+            found |= _exposed(s.orelse, names, done)[0]
+        else:
+            found |= names.loads(s) - done
+            if isinstance(s, (gast.Assign, gast.AugAssign, gast.AnnAssign, gast.FunctionDef)):
+                done |= names.stores(s)
+    return found, done
+
+
+def count_bindings(body: list, parameters: list) -> dict:
+    """How often each local name is bound; a binding inside of a loop counts as many."""
+    found = dict.fromkeys(parameters, 1)
+
+    def visit(node, times):
+        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            found[node.id] = found.get(node.id, 0) + times
+        elif isinstance(node, syntax.FUNCTIONS):
+            if not isinstance(node, gast.Lambda):
+                found[node.name] = found.get(node.name, 0) + times
+            return
+        for child in syntax.children(node):
+            visit(child, 2 if isinstance(node, LOOPS) else times)
+
+    for statement in body:
+        visit(statement, 1)
+    return found
+
+
+def mutable_names(body: list, names: syntax.Names) -> set:
+    """The names whose objects the function changes, and those that may be other names of them."""
+    found: set = set()
+    assigned: list = []
+    for statement in body:
+        for node in syntax.walk(statement):
+            if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
+                found |= root_names(node)
+            elif isinstance(node, gast.Call):
+                if isinstance(node.func, gast.Attribute) and node.func.attr in effects.MUTATING_METHODS:
+                    found |= root_names(node.func)
+                found |= set().union(*(root_names(k.value) for k in node.keywords if k.arg == "out"))
+                if isinstance(node.func, gast.Attribute) and node.func.attr in WRITERS and node.args:
+                    found |= root_names(node.args[0])
+            elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+                found.add(node.target.id)
+            elif isinstance(node, gast.Assign):
+                assigned.append((set().union(*map(names.stores, node.targets)), names.loads(node.value)))
+            elif isinstance(node, gast.For):
+                assigned.append((names.stores(node.target), names.loads(node.iter)))
+    # `x += 1` of a number is no change: that the name is listed here costs nothing but a shared subexpression
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for stores, loads in assigned:
+            if loads & found:
+                found |= stores
+    return found
+
+
+WRITERS = frozenset(f.__name__ for f in effects.MUTATORS)
+
+
+def root_names(node) -> set:
+    while isinstance(node, (gast.Subscript, gast.Attribute)):
+        node = node.value
+    return {node.id} if isinstance(node, gast.Name) else set()

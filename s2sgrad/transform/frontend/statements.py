@@ -1,0 +1,405 @@
+"""Lowers assignments, definitions, imports, and what stays as the user wrote it.
+
+An assignment to a name changes the environment; an augmented assignment is an assignment where the name
+stands for a number, and a change in place elsewhere. Anything stored where it cannot be followed is
+refused if a derivative flows through it.
+"""
+
+import sys
+from types import ModuleType
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import resolve, syntax
+from s2sgrad.transform.frontend.calls import numeric
+from s2sgrad.transform.frontend.kinds import (
+    SEQUENCES,
+    any_active,
+    describe,
+    is_active,
+    is_live,
+    item_type,
+    text,
+)
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.scan import (
+    LOOPS,
+    code_node,
+    expressions_of,
+    target_name,
+    targets_of,
+)
+from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
+from s2sgrad.transform.ir import Kind
+
+
+class Statements:
+    """The part of `Lowering` that deals with statements without statements inside."""
+
+    def statement(self, statement, after: frozenset) -> None:
+        handler = getattr(self, f"statement_{type(statement).__name__}", None)
+        if handler is not None:
+            handler(statement, after)
+        elif not isinstance(statement, gast.Pass):
+            self.verbatim(statement)
+
+    def statement_Expr(self, statement, after):
+        if isinstance(statement.value, gast.Constant):
+            return
+        if self.may_be_active(statement.value):
+            thing = self.expression(statement.value)
+            if not isinstance(thing, Inert):
+                return
+        self.verbatim(statement)
+
+    def statement_Import(self, statement, after):
+        self.verbatim(statement)
+        for alias in statement.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            self.imported(name, sys.modules.get(alias.name if alias.asname else name))
+
+    def statement_ImportFrom(self, statement, after):
+        self.verbatim(statement)
+        module = sys.modules.get(statement.module or "") if not statement.level else None
+        for alias in statement.names:
+            self.imported(alias.asname or alias.name, getattr(module, alias.name, None))
+
+    def imported(self, name: str, value) -> None:
+        """A name that an import in the function binds to something of NumPy, SciPy or the standard library."""
+        trusted = value.__name__.partition(".")[0] in resolve.TRUSTED if isinstance(value, ModuleType) else False
+        if trusted or (resolve.is_definition(value) and resolve.is_trusted(value)):
+            self.env[name] = Known(value, self.env[name])
+
+    def statement_Assert(self, statement, after):
+        test = self.inert(statement.test)
+        if statement.msg is not None:
+            self.inert(statement.msg)
+        self.emit(ir.Verbatim(statement, test.reads | self.reads_of(statement), {}, self.found.location(statement)))
+
+    def reads_of(self, statement) -> dict:
+        return {n: self.data(self.env[n], statement) for n in self.names.loads(statement) if n in self.env}
+
+    def statement_AnnAssign(self, statement, after):
+        if statement.value is not None:
+            if not isinstance(statement.target, gast.Name):
+                self.store(statement.target, self.expression(statement.value), statement)
+            else:
+                self.assign(statement.target, self.expression(statement.value), statement)
+
+    def statement_Assign(self, statement, after):
+        thing = self.expression(statement.value)
+        several = len(statement.targets) > 1
+        if several and isinstance(thing, Inert):
+            thing = self.bind(thing, target_name(statement.targets[-1]) or "t")
+        for target in statement.targets:
+            self.assign(target, thing, statement)
+
+    def assign(self, target, thing, statement) -> None:
+        """``target = thing``."""
+        if isinstance(target, gast.Name):
+            self.assign_name(target.id, thing)
+        elif isinstance(target, (gast.Tuple, gast.List)):
+            self.unpack(target, thing, statement)
+        else:
+            self.store(target, thing, statement)
+
+    def assign_name(self, name: str, thing) -> None:
+        if isinstance(thing, Known):
+            operand = thing.operand
+            if isinstance(operand, ir.Code):
+                inert = Inert(operand.node, operand.reads, operand.type, False, True, self.regions_of(thing))
+                value = self.bind(inert, name)
+                self.temporaries.discard(value)
+                data = not resolve.is_definition(thing.value)
+                thing = value if data else Known(thing.value, value)
+        elif isinstance(thing, Inert):
+            if isinstance(thing.node, gast.Name) and thing.node.id in thing.reads and name not in self.mutable:
+                thing = thing.reads[thing.node.id]
+            else:
+                thing = self.bind(thing, name)
+        elif isinstance(thing, (ir.Constant, ir.Code)):
+            node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
+            thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
+        made = thing.value if isinstance(thing, Nested) else thing
+        if made in self.temporaries:
+            made.name = name
+            self.temporaries.discard(made)
+        self.env[name] = thing
+
+    def unpack(self, target, thing, statement) -> None:
+        t = self.type_of(thing)
+        if isinstance(thing, (Nested, Bound)):
+            self.refuse("a function is unpacked", statement)
+        starred = any(isinstance(e, gast.Starred) for e in target.elts)
+        if not is_active(thing):
+            self.unpack_inert(target, thing, statement)
+            return
+        if starred:
+            self.unpack_starred(target, thing, statement)
+            return
+        if (
+            t.kind is Kind.ARRAY
+            and t.ndim is not None
+            or t.kind in SEQUENCES
+            or (t.kind is Kind.RECORD and issubclass(t.cls, tuple))
+        ):
+            if t.items is not None and len(t.items) != len(target.elts):
+                self.refuse(f"{len(t.items)} values are unpacked into {len(target.elts)} names", statement)
+        else:
+            self.refuse("what is unpacked here cannot be told", statement)
+        targets = self.pattern(target, t, self.activity(thing), self.regions_of(thing), statement)
+        self.emit(ir.Unpack(targets, thing, self.found.location(statement)))
+
+    def unpack_starred(self, target, thing, statement) -> None:
+        """``a, *b = thing`` for a container of known length."""
+        t = self.type_of(thing)
+        if t.kind not in SEQUENCES or t.items is None:
+            self.refuse("`*` in the target of an assignment of values that carry a derivative", statement)
+        items = self.items_of(thing, statement)
+        i = next(i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred))
+        last = len(items) - (len(target.elts) - i - 1)
+        if last < i:
+            self.refuse(f"{len(items)} values are unpacked into {len(target.elts) - 1} names", statement)
+        middle = items[i:last]
+        rest = self.make_container(types.sequence(Kind.LIST, list(map(self.type_of, middle))), middle, statement)
+        plain = [e.value if isinstance(e, gast.Starred) else e for e in target.elts]
+        for element, item in zip(plain, [*items[:i], rest, *items[last:]], strict=True):
+            self.assign(element, item, statement)
+
+    def pattern(self, target, t: ir.Type, active, regions, statement) -> tuple:
+        """Values for the parts of what is unpacked, assigned to the names of `target`."""
+        found = []
+        if t.items is not None and len(t.items) != len(target.elts):
+            self.refuse(f"{len(t.items)} values are unpacked into {len(target.elts)} names", statement)
+        for i, element in enumerate(target.elts):
+            if isinstance(element, gast.Starred):
+                self.refuse("`*` in the target of an assignment of values that carry a derivative", statement)
+            item = item_type(t, i)
+            on = active[i] if isinstance(active, tuple) else active and numeric(item)
+            if isinstance(element, (gast.Tuple, gast.List)):
+                if any_active(on) and item.kind not in (*SEQUENCES, Kind.ARRAY):
+                    self.refuse("what is unpacked here cannot be told", statement)
+                found.append(self.pattern(element, item, on, regions, statement))
+            else:
+                value = self.value(target_name(element) or "t", item, on, regions)
+                if isinstance(element, gast.Name):
+                    self.env[element.id] = value
+                else:
+                    self.store(element, value, statement)
+                found.append(value)
+        return tuple(found)
+
+    def unpack_inert(self, target, thing, statement) -> None:
+        t = self.type_of(thing)
+        operand = self.operand(thing, "items")
+        simple = all(isinstance(n, (gast.Name, gast.Tuple, gast.List)) for n in targets_of(target))
+        regions = self.regions_of(operand)
+        if simple and not self.is_changed(target):
+            fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
+            targets = self.inert_pattern(target, fine, self.inside(regions))
+            self.emit(ir.Unpack(targets, operand, self.found.location(statement)))
+            return
+        label = self.label(operand, ()) if isinstance(operand, ir.Value) else "items_"
+        node = gast.Assign([target], gast.Name(label, gast.Load(), None, None), None)
+        if not isinstance(operand, ir.Value):
+            operand = self.bind(self.inert(statement.value), "items")
+            label = self.label(operand, ())
+            node = gast.Assign([target], gast.Name(label, gast.Load(), None, None), None)
+        self.write_targets(target, statement)
+        writes = {}
+        for name, kind in self.target_types(target, t).items():
+            writes[name] = self.env[name] = self.value(name, kind, False, self.inside(regions))
+        reads = {label: operand} | self.reads_of(target)
+        self.emit(ir.Verbatim(node, reads, writes, self.found.location(statement)))
+
+    def is_changed(self, target) -> bool:
+        return not self.mutable.isdisjoint(self.names.stores(target))
+
+    def inert_pattern(self, target, t, regions) -> tuple:
+        found = []
+        for i, element in enumerate(target.elts):
+            item = item_type(t, i) if t.items is None or i < len(t.items) else ir.UNKNOWN
+            if isinstance(element, (gast.Tuple, gast.List)):
+                found.append(self.inert_pattern(element, item, regions))
+            else:
+                value = self.env[element.id] = self.value(element.id, item, False, regions)
+                found.append(value)
+        return tuple(found)
+
+    def write_targets(self, target, statement) -> None:
+        for node in targets_of(target):
+            if isinstance(node, (gast.Subscript, gast.Attribute)):
+                self.write(node.value, statement)
+
+    def store(self, target, thing, statement) -> None:
+        """``target[...] = thing`` or ``target.name = thing``."""
+        what = text(target)
+        if is_live(thing, self):
+            self.refuse(f"a value that carries a derivative is stored in {what}", statement)
+        root = target
+        while isinstance(root, (gast.Subscript, gast.Attribute)):
+            root = root.value
+        if isinstance(root, gast.Name) and is_active(self.env.get(root.id)):
+            self.refuse(f"{root.id} carries a derivative and is changed in place", statement)
+        operand = self.operand(thing)
+        self.write(target.value, statement)
+        for region in self.facts(target.value, {})[3]:
+            for other in self.regions_of(operand):
+                region.join(other)
+        if isinstance(thing, Inert) and not isinstance(operand, ir.Value):
+            node, reads = gast.Assign([target], thing.node, None), thing.reads
+        else:
+            label = self.label(operand, ()) if isinstance(operand, ir.Value) else None
+            value = gast.Name(label, gast.Load(), None, None) if label else code_node(operand)
+            node, reads = (
+                gast.Assign([target], value, None),
+                ({label: operand} if label else getattr(operand, "reads", {})),
+            )
+        reads = reads | self.reads_of(target)
+        self.emit(ir.Verbatim(node, reads, {}, self.found.location(statement)))
+
+    def statement_AugAssign(self, statement, after):
+        target = statement.target
+        if not isinstance(target, gast.Name):
+            if self.may_be_active(statement.value) and not isinstance(self.expression_or_none(statement.value), Inert):
+                self.refuse(f"a value that carries a derivative is stored in {text(target)}", statement)
+            self.write(target.value, statement)
+            inert = self.inert(statement.value)
+            reads = inert.reads | self.reads_of(target)
+            self.emit(ir.Verbatim(statement, reads, {}, self.found.location(statement)))
+            return
+        name = target.id
+        if name not in self.env:
+            self.refuse(f"{name} may have no value here", statement)
+        kind = self.type_of(self.env[name]).kind
+        load = gast.Name(name, gast.Load(), None, None)
+        if kind is Kind.NUMBER or (kind in (Kind.TUPLE,)):
+            binary = gast.BinOp(load, statement.op, statement.value)
+            binary.lineno = statement.lineno
+            self.assign_name(name, self.expression(binary))
+            return
+        live = is_live(self.env[name], self) or self.may_be_active(statement.value)
+        if live:
+            what = "an array" if kind is Kind.ARRAY else "a list" if kind is Kind.LIST else "perhaps an array"
+            self.refuse(
+                f"{name} is {what}: the augmented assignment changes it in place, which is not compiled", statement
+            )
+        if kind is Kind.OTHER and self.type_of(self.env[name]).cls in (None, str):
+            self.verbatim(statement)
+            return
+        self.write(load, statement)
+        inert = self.inert(statement.value)
+        old = self.env[name]
+        result = self.value(name, self.type_of(old) if kind is Kind.ARRAY else ir.UNKNOWN, False, self.regions_of(old))
+        reads = inert.reads | {name: self.data(old, statement)}
+        self.emit(ir.Verbatim(statement, reads, {name: result}, self.found.location(statement)))
+        self.env[name] = result
+
+    def expression_or_none(self, node):
+        """`node` lowered on trial: an `Inert`, or None where anything else comes out."""
+        block, result = self.branch(lambda: self.expression(node))
+        return result if isinstance(result, Inert) and not block.statements else None
+
+    def statement_FunctionDef(self, statement, after):
+        if statement.decorator_list:
+            self.verbatim(statement)
+            return
+        nested = self.nested(statement)
+        self.env[statement.name] = nested
+
+    def nested(self, node) -> Nested:
+        """A function defined here."""
+        args = node.args
+        names = [a.id for a in [*args.posonlyargs, *args.args]]
+        pairs = list(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+        pairs += [(a.id, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+        defaults = {}
+        for name, default in pairs:
+            thing = self.expression(default)
+            defaults[name] = self.operand(thing, name) if isinstance(thing, Inert) else thing
+        found = Nested(node, self, defaults)
+        captured = [n for n in self.names.captured(node) if n in self.local and n != found.name]
+        live = any(is_live(self.env.get(n), self) for n in captured) or any(is_live(d, self) for d in defaults.values())
+        if (
+            all(n in self.env for n in captured)
+            and not live
+            and not any(isinstance(self.env[n], Unbound) for n in captured)
+        ):
+            self.define(found, captured, pairs)
+        return found
+
+    def define(self, nested: Nested, captured: list, defaults: list) -> None:
+        """Define the nested function in the generated code too, as a value; it is left out if nothing uses it."""
+        node = nested.node
+        try:
+            reads = {n: self.data(self.env[n], node) for n in captured}
+            for _, default in defaults:
+                reads |= self.inert(default).reads
+        except CompileError:
+            return
+        nested.value = self.value(getattr(node, "name", "function"), ir.Type(Kind.CALLABLE), False, [self.anywhere])
+        place = self.found.location(node)
+        if isinstance(node, gast.Lambda):
+            self.emit(ir.Bind(nested.value, ir.Code(node, reads, nested.value.type), place))
+            self.temporaries.add(nested.value)
+        else:
+            self.emit(ir.Verbatim(node, reads, {node.name: nested.value}, place))
+
+    # -------------------------------------------------------------------------------- verbatim statements
+
+    def verbatim(self, statement, known=None) -> None:
+        """A statement of the user's that no derivative flows through."""
+        simple = isinstance(statement, (gast.Expr, gast.Raise))
+        if not simple and self.may_be_active(statement):
+            self.refuse(f"{describe(statement)} that a derivative flows through is not compiled", statement)
+        if not simple and syntax.contains(statement, (gast.Return, gast.Global, gast.Nonlocal)):
+            self.refuse(f"`return` inside of {describe(statement)} is not compiled", statement)
+        stores = self.names.stores(statement)
+        bound = {
+            name: (known or {}).get(name, ir.UNKNOWN)
+            for name in stores
+            if name not in self.env or name in (known or {})
+        }
+        self.effects_of(statement, bound)
+        reads = {}
+        for name in self.names.loads(statement):
+            if name in self.env:
+                if isinstance(self.env[name], Unbound) and name in stores:
+                    continue
+                reads[name] = self.data(self.env[name], statement)
+            elif name in self.local and name not in stores:
+                self.refuse(f"{name} may have no value here", statement)
+        writes = {}
+        regions = [r for v in reads.values() for r in self.regions_of(v)]
+        for name in sorted(stores):
+            t = (known or {}).get(name, ir.UNKNOWN)
+            old = self.env.get(name)
+            if known is None and isinstance(old, ir.Value) and isinstance(statement, LOOPS):
+                t = ir.UNKNOWN
+            writes[name] = self.value(name, t, False, [*regions, self.anywhere])
+            self.env[name] = writes[name]
+        self.emit(ir.Verbatim(statement, reads, writes, self.found.location(statement)))
+
+    def effects_of(self, statement, bound: dict) -> None:
+        """Registers what a statement writes to, and refuses what cannot be seen."""
+        for node in syntax.walk(statement):
+            if (
+                isinstance(node, syntax.FUNCTIONS)
+                and not isinstance(node, gast.Lambda)
+                or isinstance(node, gast.ClassDef)
+            ):
+                self.refuse(f"{describe(node)} in this place is not compiled", statement)
+            if isinstance(node, (gast.Yield, gast.YieldFrom, gast.Await, gast.NamedExpr)):
+                self.refuse(f"{describe(node)} is not compiled", statement)
+            if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
+                self.write(node.value, statement, bound)
+            elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+                name = node.target.id
+                t = bound.get(name) or self.type_of(self.env[name]) if name in self.env or name in bound else ir.UNKNOWN
+                if t.kind is not Kind.NUMBER and not (t.kind is Kind.OTHER and t.cls in (None, str)):
+                    self.write(gast.Name(name, gast.Load(), None, None), statement, bound)
+        for node in expressions_of(statement):
+            self.facts(node, bound)

@@ -1,0 +1,66 @@
+"""Leaves nested functions out of the lowered program that are only called where they are followed."""
+
+import gast
+
+from s2sgrad.transform import ir
+
+
+def without_unused_definitions(statements: list, result) -> list:
+    """Leaves out nested functions that are only called where they are followed."""
+    used: set = {result} if isinstance(result, ir.Value) else set()
+
+    def visit(items):
+        for s in items:
+            for operand in operands_of(s):
+                if isinstance(operand, ir.Value):
+                    used.add(operand)
+                elif isinstance(operand, ir.Code):
+                    used.update(operand.reads.values())
+            if isinstance(s, ir.Verbatim):
+                used.update(s.reads.values())
+            for block in blocks_of(s):
+                visit(block.statements)
+                for operand in block.results:
+                    used.update([operand] if isinstance(operand, ir.Value) else getattr(operand, "reads", {}).values())
+
+    def keep(s) -> bool:
+        if isinstance(s, ir.Bind) and isinstance(s.code.node, gast.Lambda):
+            return s.target in used
+        return not (
+            isinstance(s, ir.Verbatim) and isinstance(s.node, gast.FunctionDef) and used.isdisjoint(s.writes.values())
+        )
+
+    def strip(items):
+        kept = [s for s in items if keep(s)]
+        for s in kept:
+            for block in blocks_of(s):
+                block.statements[:] = strip(block.statements)
+        return kept
+
+    visit(statements)
+    return strip(statements)
+
+
+def operands_of(s) -> list:
+    if isinstance(s, ir.Op):
+        spelling = [s.spelling] if isinstance(s.spelling, ir.Code) else []
+        return [*s.args, *s.kwargs.values(), *spelling]
+    if isinstance(s, ir.Bind):
+        return [s.code]
+    if isinstance(s, ir.Make):
+        return list(s.items)
+    if isinstance(s, ir.Unpack):
+        return [s.source]
+    if isinstance(s, ir.Call):
+        return list(s.args)
+    if isinstance(s, ir.If):
+        return [s.test]
+    if isinstance(s, ir.For):
+        return [*(x.iterable for x in s.sources), *(x.start for x in s.sources), *(c.initial for c in s.carried)]
+    return []
+
+
+def blocks_of(s) -> list:
+    if isinstance(s, ir.If):
+        return [s.then, s.orelse]
+    return [s.body] if isinstance(s, ir.For) else []

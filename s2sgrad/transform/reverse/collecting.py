@@ -1,0 +1,231 @@
+"""Adds to cotangents and hands them out: the bookkeeping under the reverse pass."""
+
+import operator
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.build import Builder
+from s2sgrad.transform.inline import Seq
+from s2sgrad.transform.inline import operand as as_operand
+from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
+from s2sgrad.transform.reverse.activity import carries, item, keys
+from s2sgrad.transform.reverse.cotangents import Cotangent, Scope, is_container, slot_name, slot_type
+
+
+class Collecting:
+    """The cotangents of one reverse pass.
+
+    Attributes
+    ----------
+    active : set of Value
+    forward : set of Value
+        All values of the forward pass.
+    scope : Scope
+        The cotangents of the block that is being walked.
+    build : Builder
+        Where the backward statements go.
+    """
+
+    active: set
+    forward: set
+    scope: Scope
+    build: Builder
+
+    def is_active(self, operand) -> bool:
+        return isinstance(operand, Value) and operand in self.active
+
+    def add(self, value, contribution, path: tuple = ()) -> None:
+        """Add a contribution (an operand, or a dict or `Seq` of them) to the cotangent of `value` at `path`."""
+        if not self.is_active(value) or absent(contribution):
+            return
+        t = slot_type((value, path))
+        if not carries(t):
+            return
+        known = keys(t)
+        if known is not None:
+            for key, part in self.parts(contribution, t).items():
+                self.add(value, part, (*path, key))
+            return
+        if isinstance(contribution, dict | Seq):
+            contribution = self.together(contribution, t)
+        self.add_leaf((value, path), contribution)
+
+    def parts(self, contribution, t: Type) -> dict:
+        """The cotangents of the items of a container of type `t`, by key."""
+        known = keys(t)
+        if isinstance(contribution, dict):
+            return contribution
+        if isinstance(contribution, Seq):
+            items = contribution.items
+        else:
+            define = self.build.definitions.get(contribution) if isinstance(contribution, Value) else None
+            if isinstance(define, ir.Make):
+                items = define.items
+            elif t.kind is Kind.DICT or (t.kind is Kind.RECORD and not issubclass(t.cls, tuple)):
+                get = operator.getitem if contribution.type.kind is Kind.DICT else getattr
+                get = operator.getitem if t.kind is Kind.DICT else get
+                return {k: self.build.op(get, contribution, Constant(k)) for k in known if carries(item(t, k))}
+            else:
+                items = tuple(Value("t") if carries(item(t, k)) else None for k in known)
+                for key, target in zip(known, items, strict=True):
+                    if target is not None:
+                        target.type = cotangent_type(item(t, key))
+                self.build.add(ir.Unpack(items, contribution, self.build.location))
+        return {k: x for k, x in zip(known, items, strict=True) if not absent(x)}
+
+    def together(self, contribution, t: Type):
+        """The parts of a cotangent as one container."""
+        if isinstance(contribution, Seq):
+            contribution = dict(enumerate(contribution.items))
+        items = [ZERO if absent(x) else self.whole(x, ir.UNKNOWN) for x in contribution.values()]
+        kind = Kind.DICT if t.kind is Kind.DICT else Kind.TUPLE if t.kind is Kind.TUPLE else Kind.LIST
+        names = tuple(contribution) if kind is Kind.DICT else None
+        return self.build.make(Type(kind, items=tuple(map(types.type_of, items)), keys=names), items)
+
+    def whole(self, contribution, t: Type):
+        """A contribution as an operand."""
+        if isinstance(contribution, dict | Seq):
+            return self.together(contribution, t)
+        return as_operand(self.build, contribution)
+
+    def add_leaf(self, slot, contribution) -> None:
+        contribution = as_operand(self.build, contribution)
+        t = slot_type(slot)
+        before = self.scope.get(slot)
+        if isinstance(contribution, Value):
+            if before is None and contribution.name == "t" and contribution not in self.forward:
+                contribution.name = slot_name(slot)
+            refine(contribution, t)
+        if before is None:
+            self.scope.set(slot, Cotangent(contribution))
+        elif before.owned and t.kind is Kind.ARRAY:
+            target = Value(slot_name(slot), before.operand.type)
+            self.build.add(ir.Accumulate(target, before.operand, None, contribution, self.build.location))
+            self.scope.set(slot, Cotangent(target, owned=True))
+        else:
+            plain = t.kind in (Kind.NUMBER, Kind.ARRAY) or (t.kind is Kind.UNKNOWN and t.dtype is not None)
+            total = self.build.op(operator.add if plain else arrays.tree_add, before.operand, contribution)
+            if isinstance(total, Value):
+                if total.name == "t":
+                    total.name = slot_name(slot)
+                refine(total, t)
+            self.scope.set(slot, Cotangent(total, partial=before.partial))
+
+    def add_at(self, slot, index, contribution) -> None:
+        """Add to an element of the cotangent in a slot, in place."""
+        contribution = as_operand(self.build, contribution)
+        buffer = self.buffer(slot, self.scope.get(slot))
+        target = Value(slot_name(slot), buffer.type)
+        self.build.add(ir.Accumulate(target, buffer, index, contribution, self.build.location))
+        self.scope.set(slot, Cotangent(target, owned=True, partial=is_container(buffer.type)))
+
+    def buffer(self, slot, found: Cotangent | None) -> Value:
+        """A buffer for a slot that nobody else holds, with what is in the slot already."""
+        if found is not None and found.owned:
+            return found.operand
+        t = slot_type(slot)
+        if is_container(t):
+            kind = Kind.DICT if t.kind is Kind.DICT else Kind.LIST
+            fresh = self.build.plain(Value(slot_name(slot), Type(kind)), arrays.slots_of, (self.read(slot),), {})
+            if found is None:
+                return fresh
+            return self.build.plain(Value(slot_name(slot), Type(kind)), arrays.tree_add, (fresh, found.operand), {})
+        zeros = self.zeros(slot)
+        if found is None:
+            return zeros
+        target = Value(slot_name(slot), zeros.type)
+        self.build.add(ir.Accumulate(target, zeros, None, found.operand, self.build.location))
+        return target
+
+    def take(self, value: Value):
+        """The finished cotangent of a value: an operand, a dict of the items' ones, or None for zero."""
+        return self.take_at(value, ()) if self.is_active(value) else None
+
+    def take_at(self, value, path):
+        slot = (value, path)
+        t = slot_type(slot)
+        known = keys(t)
+        found = self.scope.pop(slot)
+        if known is None:
+            return None if found is None else self.finished(slot, found)
+        if found is not None:  # an item was picked by an index that only the run knows
+            self.add(value, self.finished(slot, found), path)
+        parts = {k: self.take_at(value, (*path, k)) for k in known}
+        return None if all(p is None for p in parts.values()) else parts
+
+    def finished(self, slot, found: Cotangent):
+        if found.partial:
+            full = self.build.op(arrays.as_gradient, found.operand, self.read(slot), name=slot_name(slot))
+            return full
+        return found.operand
+
+    def operand(self, cotangent, value: Value, path: tuple = (), full: bool = True):
+        """A cotangent from `take` as one operand; `full`: zeros where it has none."""
+        slot = (value, path)
+        t = slot_type(slot)
+        if cotangent is None:
+            if not carries(t) or not full:
+                return ZERO
+            if keys(t) is None:
+                return self.zeros(slot)
+            cotangent = {}
+        if not isinstance(cotangent, dict):
+            return cotangent
+        items = [self.operand(cotangent.get(k), value, (*path, k), full) for k in keys(t)]
+        return self.build.make(container_type(t, items), items, slot_name(slot))
+
+    def zeros(self, slot):
+        """A zero cotangent."""
+        t = slot_type(slot)
+        if t.kind is Kind.NUMBER:
+            return Constant(0.0)
+        name = slot_name(slot)
+        if t.kind is Kind.ARRAY and t.ndim != 0 and (t.dtype or "").startswith(("float", "complex")):
+            return self.build.op(np.zeros_like, self.read(slot), name=name)
+        if is_container(t):
+            return self.build.op(arrays.as_gradient, Constant(None), self.read(slot), name=name)
+        return self.build.op(arrays.zeros_of, self.read(slot), name=name)
+
+    def read(self, slot):
+        """The value in a slot."""
+        value, path = slot
+        t = value.type
+        for key in path:
+            get = getattr if t.kind is Kind.RECORD else operator.getitem
+            value = self.build.op(get, value, Constant(key))
+            t = item(t, key)
+        return value
+
+
+def absent(x) -> bool:
+    """Whether a contribution is none at all."""
+    return x is None or (isinstance(x, Constant) and x.value is None)
+
+
+def refine(d: Value, t: Type) -> None:
+    """A cotangent has the shape of what it is the cotangent of."""
+    if t.kind not in (Kind.NUMBER, Kind.ARRAY) or is_container(d.type):
+        return
+    if (t.shape is not None and d.type.shape != t.shape) or d.type.kind is Kind.UNKNOWN:
+        d.type = Type(t.kind, d.type.dtype, t.ndim, t.shape)
+
+
+def cotangent_type(t: Type) -> Type:
+    """The type of a cotangent of a value of type `t`, where nothing else is known."""
+    if t.kind in (Kind.NUMBER, Kind.ARRAY):
+        return Type(t.kind, None if not t.is_real else types.REAL, t.ndim, t.shape)
+    if t.kind is Kind.UNKNOWN:
+        return Type(dtype=types.REAL if t.is_real else None)
+    return container_type(t, None) if keys(t) is not None else Type(Kind.DICT if t.kind is Kind.DICT else t.kind)
+
+
+def container_type(t: Type, items) -> Type:
+    """The type of the container that the cotangents of the items of a `t` are put together in."""
+    known = keys(t)
+    inner = tuple(cotangent_type(item(t, k)) for k in known) if items is None else tuple(map(types.type_of, items))
+    if t.kind is Kind.DICT or (t.kind is Kind.RECORD and not issubclass(t.cls, tuple)):
+        return Type(Kind.DICT, items=inner, keys=known)
+    return Type(Kind.LIST if t.kind is Kind.LIST else Kind.TUPLE, items=inner)

@@ -1,0 +1,370 @@
+"""The adjoints of calls, branches and loops.
+
+A loop becomes a loop over what the forward one saved, a branch a branch on the same test, a call the
+call of the callee's backward function.
+"""
+
+import operator
+from dataclasses import replace
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, optimize, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
+from s2sgrad.transform.reverse.activity import item, keys
+from s2sgrad.transform.reverse.collecting import cotangent_type
+from s2sgrad.transform.reverse.cotangents import (
+    Cotangent,
+    LoopScope,
+    Scope,
+    has_buffer,
+    leaves,
+    slot_name,
+    slot_type,
+)
+from s2sgrad.transform.reverse.operations import Operations
+
+BACKWARDS = slice(None, None, -1)
+
+
+class Flow(Operations):
+    """What goes backwards through statements that contain blocks or call functions."""
+
+    def call(self, s: ir.Call) -> list:
+        """Add the call of the backward function; the call that the forward pass makes instead of `s`."""
+        g = self.take(s.target)
+        if g is None:
+            return [s]
+        mask = tuple(map(self.is_active, s.args))
+        pair = self.pairs.get(s.callee, mask)
+        both = Value("t", Type(Kind.TUPLE, items=(s.target.type, Type(Kind.TUPLE))))
+        saved = Value("saved", Type(Kind.TUPLE))
+        forward = [
+            ir.Call(both, pair.forward, s.args, s.location),
+            ir.Unpack((s.target, saved), both, s.location),
+        ]
+        args = [x for x in s.args if self.is_active(x)]
+        targets = tuple(Value(f"d{x.name}", cotangent_type(x.type)) for x in args)
+        one = len(targets) == 1
+        result = targets[0] if one else Value("t", Type(Kind.TUPLE, items=tuple(t.type for t in targets)))
+        cotangent = self.operand(g, s.target)
+        self.build.add(ir.Call(result, pair.backward, (saved, cotangent), s.location))
+        if not one:
+            self.build.add(ir.Unpack(targets, result, s.location))
+        for x, d in zip(args, targets, strict=True):
+            self.add(x, d)
+        return forward
+
+    def branch(self, s: ir.If) -> None:
+        cotangents = [self.take(r) for r in s.results]
+        outer, build = self.scope, self.build
+        scopes, builders = [], []
+        for block in (s.then, s.orelse):
+            self.scope, self.build = Scope(outer, walk.defined(block)), build.inner(block.statements)
+            for r, x, g in zip(s.results, block.results, cotangents, strict=True):
+                self.hand(x, g, r)
+            self.block(block.statements)
+            scopes.append(self.scope)
+            builders.append(self.build)
+        self.scope, self.build = outer, build
+        touched = [slot for scope in scopes for slot in scope.cotangents if slot[0] not in scope.local]
+        slots = dict.fromkeys(touched)
+        results, operands, after = [], ([], []), {}
+        for slot in slots:
+            ends = []
+            for scope, builder in zip(scopes, builders, strict=True):
+                self.scope, self.build = scope, builder
+                found = scope.get(slot)
+                ends.append(Cotangent(self.zeros(slot)) if found is None else found)
+            self.scope, self.build = outer, build
+            t = slot_type(slot)
+            result = Value(slot_name(slot), merged_type([types.type_of(e.operand) for e in ends], t))
+            results.append(result)
+            for branch, end in zip(operands, ends, strict=True):
+                branch.append(end.operand)
+            after[slot] = Cotangent(result, all(e.owned for e in ends), any(e.partial for e in ends))
+        for slot, cotangent in after.items():
+            outer.set(slot, cotangent)
+        if not results:
+            return
+        blocks = []
+        exported: dict = {}
+        for forward, builder, ends in zip((s.then, s.orelse), builders, operands, strict=True):
+            backward = optimize.tidy(forward.statements, ir.Block(builder.statements, tuple(ends)))
+            own = walk.defined(forward)
+            for v in walk.free(backward):
+                if v in own:
+                    exported[v] = Value(v.name, v.type), forward
+            blocks.append(backward)
+        for v, (outside, forward) in exported.items():
+            s.results += (outside,)
+            for block in (s.then, s.orelse):
+                block.results += (v if block is forward else Constant(None),)
+        mapping = {v: outside for v, (outside, _) in exported.items()}
+        blocks = [walk.substitute(b, mapping) for b in blocks]
+        build.add(ir.If(s.test, *blocks, tuple(results), s.location))
+
+    def hand(self, x, g, result: Value) -> None:
+        """Hand the cotangent `g` of `result` on to the operand `x` that it was assigned from."""
+        if g is None or not self.is_active(x):
+            return
+        if isinstance(g, dict) and keys(x.type) != keys(result.type):
+            g = self.operand(g, result)
+        self.add(x, g)
+
+    def loop(self, s: ir.For) -> None:
+        n = len(s.carried)
+        entering = {}
+        for c in s.carried:
+            g = self.take(c.result)
+            if self.is_active(c.result):
+                self.enter(c, g, entering)
+        collected = [(x, self.take(v), v) for x, v in zip(s.body.results[n:], s.collected, strict=True)]
+        collected = [(x, self.operand(g, v), v) for x, g, v in collected if g is not None]
+        elements = [(source, v) for source in s.sources for v in walk.pattern(source.element) if self.is_active(v)]
+        if not entering and not collected:
+            return
+        outer, build = self.scope, self.build
+        while True:
+            local = walk.defined(s.body) | set(walk.enters(s))
+            scope = self.scope = LoopScope(outer, local)
+            forward = walk.copied(s.body)
+            inner = self.build = build.inner(forward.statements)
+            parameters = {}
+            for c, following in zip(s.carried, s.body.results, strict=False):
+                trees: dict = {}
+                for path, t in slots_of(c):
+                    if (c, path) in entering:
+                        p = parameters[c, path] = Value(slot_name((c.parameter, path)))
+                        p.type = cotangent_type(at_path(following, path, t))
+                        trees[path] = p
+                if trees:
+                    self.hand(following, nested(trees), c.parameter)
+            sources = []
+            for x, g, v in collected:
+                element = Value(f"d{v.name}" if not isinstance(x, Value) else f"d{x.name}")
+                element.type = cotangent_type(x.type) if isinstance(x, Value) else ir.UNKNOWN
+                sources.append(ir.Source(element, g, reverse=True))
+                self.add(x, element)
+            self.block(forward.statements)
+            ends = {}
+            missing = [c for c in s.carried if self.is_active(c.parameter)]
+            grown = False
+            for c in missing:
+                for path, _ in slots_of(c):
+                    found = scope.cotangents.get((c.parameter, path))
+                    if found is not None and (c, path) not in entering:
+                        entering[c, path] = None
+                        grown = True
+            if not grown:
+                break
+        # what one iteration hands on, and what it gives to the elements
+        for (c, path), _ in entering.items():
+            slot = (c.parameter, path)
+            found = scope.pop(slot)
+            ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
+        rows = []
+        for source in s.sources:
+            if not any(source is one for one, _ in elements):
+                continue
+            g = self.gathered(source.element)
+            if g is not None:
+                rows.append((source, self.pattern_cotangent(g, source.element)))
+        self.scope, self.build = outer, build
+        self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows)
+
+    def enter(self, c: ir.Carried, g, entering: dict) -> None:
+        """Note the cotangents that come into the backward loop from after the loop."""
+        if g is None:
+            return
+        if keys(c.result.type) != keys(c.parameter.type):
+            if isinstance(g, dict):
+                g = self.operand(g, c.result)
+            if keys(c.parameter.type) is not None:
+                raise CompileError("the structure of a container changes in a loop", self.build.location)
+            entering[c, ()] = g
+            return
+        for path, _ in slots_of(c):
+            part = g
+            for key in path:
+                part = part.get(key) if isinstance(part, dict) else part
+            if part is not None:
+                entering[c, path] = part
+
+    def pattern_cotangent(self, g, element):
+        """The cotangents of the element of a source, as one operand."""
+        if isinstance(element, Value):
+            return self.operand(None if g is None else g[0], element)
+        items = []
+        for i, target in enumerate(element):
+            part = None if g is None else g.get(i)
+            if target is None or (isinstance(target, Value) and not self.is_active(target)):
+                items.append(ZERO)
+            else:
+                items.append(self.pattern_cotangent(part, target))
+        return self.build.sequence(items)
+
+    def finish(self, s, forward, inner, scope, entering, parameters, ends, sources, rows) -> None:
+        """Put the backward loop together and add it."""
+        build = self.build
+        carried, operands, results = [], [], []
+        for (c, path), before in entering.items():
+            slot = (c.result, path)
+            initial = self.zeros(slot) if before is None else before
+            t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
+            result = Value(slot_name((c.initial, path)) if isinstance(c.initial, Value) else f"d{c.parameter.name}", t)
+            carried.append(ir.Carried(parameters[c, path], initial, result))
+            operands.append(ends[c, path])
+            results.append((c.initial, path, result, c))
+        kept = []
+        for slot, parameter in scope.accumulators.items():
+            before = self.scope.get(slot)
+            t = slot_type(slot)
+            if has_buffer(t):
+                initial = self.buffer(slot, before)
+                if t.kind is not Kind.ARRAY:
+                    parameter.type = initial.type
+            else:
+                initial = self.zeros(slot) if before is None else before.operand
+            end = scope.cotangents[slot]
+            result = Value(slot_name(slot), merged_type([types.type_of(end.operand)], t))
+            carried.append(ir.Carried(parameter, initial, result))
+            operands.append(end.operand)
+            kept.append((slot, Cotangent(result, end.owned, end.partial)))
+        lists = []
+        for source, operand in rows:
+            lists.append((source, Value("rows", Type(Kind.LIST, element=types.type_of(operand)))))
+            operands.append(operand)
+        block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
+        if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
+            # nothing before the loop depends on it
+            return
+        block, sources = self.saved(s, forward, block, sources)
+        s.body = ir.Block(forward.statements, forward.results)
+        build.add(ir.For(sources, carried, block, [v for _, v in lists], s.location))
+        for slot, cotangent in kept:
+            self.scope.set(slot, cotangent)
+        for initial, path, result, c in results:
+            if self.is_active(initial):
+                if keys(initial.type) != keys(c.parameter.type) and path == ():
+                    self.add(initial, result)
+                else:
+                    self.add(initial, result, path)
+        for source, collected in lists:
+            self.elements(s, source, collected)
+
+    def elements(self, s: ir.For, source: ir.Source, collected: Value) -> None:
+        """The cotangents of the elements of a source, back in its order."""
+        x = source.iterable
+        several = sum(not one.count for one in s.sources) > 1
+        ordered = collected
+        if not source.reverse:
+            ordered = self.build.op(operator.getitem, collected, Constant(BACKWARDS))
+            if isinstance(ordered, Value):
+                ordered.type = collected.type
+        if x.type.kind is Kind.ARRAY and not (source.reverse and several):
+            whole = self.build.op(arrays.from_rows, ordered, x)
+        elif several:
+            whole = self.build.op(arrays.from_items, ordered, x, *[Constant(True)] * source.reverse)
+            whole.type = x.type
+        elif x.type.kind in (Kind.LIST, Kind.TUPLE):
+            whole = ordered
+        else:
+            whole = self.build.op(arrays.as_gradient, ordered, x)
+        self.add(x, whole)
+
+    def saved(self, s: ir.For, forward: ir.Block, block: ir.Block, sources: list):
+        """Make the forward loop save what the backward one reads; what the backward loop then runs over."""
+        own = {v: None for v in walk.enters(s)}
+        for statement in walk.statements(forward):
+            own.update(dict.fromkeys([*walk.defines(statement), *walk.enters(statement)]))
+        wanted = set(walk.free(block))
+        needed = [v for v in own if v in wanted]
+        copies = {v: Value(v.name, v.type) for v in needed}
+        again = self.again(s, needed, bool(sources))
+        if again is None:
+            if not needed:
+                operand, element = Constant(None), Value("_")
+            elif len(needed) == 1:
+                operand, element = needed[0], copies[needed[0]]
+            else:
+                operand = Value("t", types.sequence(Kind.TUPLE, [v.type for v in needed]))
+                forward.statements.append(ir.Make(operand, tuple(needed), s.location))
+                element = tuple(copies[v] for v in needed)
+            collected = Value("saved", Type(Kind.LIST, element=types.type_of(operand)))
+            s.collected = [*s.collected, collected]
+            forward.results += (operand,)
+            again = ir.Source(element, collected, reverse=True)
+        elif again is not True:
+            copies = {v: copies.get(v) or Value(v.name, v.type) for v in walk.pattern(again.element)}
+            again = ir.Source(renamed(again.element, copies), again.iterable, reverse=not again.reverse)
+        sources = [*([] if again is True else [again]), *sources]
+        return walk.substitute(block, copies), sources
+
+    def again(self, s: ir.For, needed: list, counted: bool):
+        """The source that the backward loop can run over again, backwards, instead of saved values.
+
+        True where the loop needs none of its own.
+        """
+        if not needed and counted:
+            return True
+        real = [source for source in s.sources if not source.count]
+        if len(real) != 1 or not set(needed) <= set(walk.pattern(real[0].element)):
+            return None
+        x = real[0].iterable
+        if isinstance(x, ir.Code) and self.is_range(x):
+            return real[0]
+        t = types.type_of(x)
+        return real[0] if t.kind in (Kind.ARRAY, Kind.LIST, Kind.TUPLE) else None
+
+    def is_range(self, x: ir.Code) -> bool:
+        node = x.node
+        if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
+            return False
+        return "range" not in x.reads and "range" not in self.namespace.globals and "range" not in self.namespace.cells
+
+
+def merged_type(found: list, t: Type) -> Type:
+    """The type of a cotangent of a `t` that is one of several operands."""
+    merged = found[0]
+    for other in found[1:]:
+        merged = types.join(merged, other)
+    if t.kind in (Kind.NUMBER, Kind.ARRAY):
+        dtype = merged.dtype if merged.dtype is not None else (types.REAL if all(f.is_real for f in found) else None)
+        return Type(t.kind, dtype, t.ndim, t.shape)
+    return merged
+
+
+def at_path(operand, path: tuple, t: Type) -> Type:
+    """The type of `operand` at `path`; `t` less its shape where the path does not lead anywhere."""
+    found = types.type_of(operand)
+    for key in path:
+        if keys(found) is None or key not in keys(found):
+            return replace(t, shape=None)
+        found = item(found, key)
+    return found if found.kind is t.kind else replace(t, shape=None)
+
+
+def slots_of(c: ir.Carried):
+    """The paths and types of what a carried value carries."""
+    return list(leaves(c.parameter.type))
+
+
+def nested(trees: dict):
+    """A dict of operands by path, as nested dicts by key."""
+    if tuple(trees) == ((),):
+        return trees[()]
+    result: dict = {}
+    for (head, *rest), x in trees.items():
+        result.setdefault(head, {})[tuple(rest)] = x
+    return {key: nested(inner) for key, inner in result.items()}
+
+
+def renamed(element, copies: dict):
+    """A pattern with other values."""
+    if isinstance(element, tuple):
+        return tuple(renamed(e, copies) for e in element)
+    return copies.get(element)

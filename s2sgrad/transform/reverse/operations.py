@@ -1,0 +1,283 @@
+"""The adjoints of single statements: operations by the rule table, items, containers, additions in place."""
+
+import copy
+import operator
+
+import gast
+import numpy as np
+
+from s2sgrad.errors import CompileError
+from s2sgrad.rules.table import lookup
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.emit import is_basic
+from s2sgrad.transform.inline import Seq, inline
+from s2sgrad.transform.inline import operand as as_operand
+from s2sgrad.transform.ir import Constant, Kind, Type, Value
+from s2sgrad.transform.reverse.activity import keys
+from s2sgrad.transform.reverse.collecting import Collecting
+from s2sgrad.transform.reverse.cotangents import is_container, slot_type
+from s2sgrad.transform.show import called
+
+
+class Operations(Collecting):
+    """What the operands of a statement get from the cotangent of its result."""
+
+    def make(self, s: ir.Make) -> None:
+        g = self.take(s.target)
+        if g is None:
+            return
+        if not isinstance(g, dict):
+            known = tuple(range(len(s.items)))
+            t = Type(Kind.TUPLE, items=tuple(map(types.type_of, s.items)))
+            if s.target.type.kind is Kind.DICT:
+                raise CompileError("a dict whose keys are not known", s.location)
+            g = self.parts(g, t)
+        else:
+            known = keys(s.target.type)
+        for key, x in zip(known, s.items, strict=True):
+            self.add(x, g.get(key))
+
+    def unpack(self, s: ir.Unpack) -> None:
+        g = self.gathered(s.targets)
+        if g is not None and self.is_active(s.source):
+            self.unpacked(s.source, g, ())
+
+    def gathered(self, targets):
+        """The cotangents of a pattern of targets, as a dict."""
+        if targets is None:
+            return None
+        if isinstance(targets, Value):
+            g = self.take(targets)
+            return None if g is None else (g, targets)
+        parts = {i: self.gathered(t) for i, t in enumerate(targets)}
+        parts = {i: g for i, g in parts.items() if g is not None}
+        return parts or None
+
+    def unpacked(self, source: Value, g, path: tuple) -> None:
+        t = slot_type((source, path))
+        if isinstance(g, tuple):
+            cotangent, target = g
+            if keys(t) is None and isinstance(cotangent, dict):
+                cotangent = self.operand(cotangent, target)
+            self.add(source, cotangent, path)
+        elif (known := keys(t)) is not None:
+            for i, part in g.items():
+                self.unpacked(source, part, (*path, known[i]))
+        elif t.kind is Kind.ARRAY or t.kind in (Kind.LIST, Kind.TUPLE):
+            for index, part, target in flat(g):
+                if t.kind is not Kind.ARRAY and len(index) > 1:
+                    raise CompileError("nested unpacking of a container whose items are not known", self.build.location)
+                place = Constant(index if len(index) > 1 else index[0])
+                self.add_at((source, path), place, self.operand(part, target))
+        else:
+            for index, part, target in flat(g):
+                if len(index) > 1:
+                    raise CompileError("nested unpacking of a value of unknown kind", self.build.location)
+                whole, place = self.read((source, path)), Constant(index[0])
+                self.add(source, self.build.op(arrays.embed_item, self.operand(part, target), whole, place), path)
+
+    def accumulate(self, s: ir.Accumulate) -> None:
+        g = self.take(s.target)
+        if g is None:
+            return
+        whole = self.operand(g, s.target)
+        self.add(s.into, whole)
+        if not self.is_active(s.value):
+            return
+        if s.index is None:
+            self.add(s.value, self.build.op(arrays.unbroadcast, whole, s.value))
+            return
+        part = self.build.op(operator.getitem, whole, s.index)
+        if s.value.type.kind in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN) and not is_container(s.into.type):
+            part = self.build.op(arrays.unbroadcast, part, s.value)
+        self.add(s.value, part)
+
+    def op(self, s: ir.Op) -> None:
+        g = self.take(s.target)
+        if g is None:
+            return
+        if s.function is operator.getitem:
+            self.item(s, g)
+            return
+        if s.function is getattr and s.args[0].type.kind is Kind.RECORD:
+            self.add(s.args[0], g, (s.args[1].value,))
+            return
+        rule = lookup(s.function)
+        if rule is None:
+            raise CompileError(f"{called(s.function)} has no derivative rule", s.location)
+        if rule.kind == "elementwise":
+            self.elementwise(s, rule, self.operand(g, s.target))
+        else:
+            self.general(s, rule, self.sequence(g, s.target))
+
+    def sequence(self, g, value: Value):
+        """A cotangent as the inliner takes it: items one by one where they are known."""
+        if isinstance(g, dict) and value.type.kind in (Kind.TUPLE, Kind.LIST):
+            return Seq(tuple(Constant(None) if x is None else self.operand(x, value, (k,)) for k, x in g.items()), list)
+        return self.operand(g, value)
+
+    def elementwise(self, s: ir.Op, rule, g) -> None:
+        args = self.positional(s, rule)
+        real = all(types.type_of(x).is_real for x in (g, s.target, *args))
+        for i, x in enumerate(args):
+            partial = rule.partials[i]
+            if not self.is_active(x) or partial is None:
+                continue
+            given = [*args, s.target] if rule.uses_out[i] else args
+            if real:
+                d = inline(self.build, partial, [g, *given])
+            else:
+                d = inline(self.build, partial, [self.build.op(np.conjugate, g), *given])
+                d = self.build.op(np.conjugate, as_operand(self.build, d))
+            self.add(x, self.build.op(arrays.unbroadcast, as_operand(self.build, d), x))
+
+    def positional(self, s: ir.Op, rule) -> list:
+        """The arguments of an elementwise operation, in the order of the rule."""
+        args = list(s.args)
+        for name in rule.parameters[len(args) :]:
+            if name not in s.kwargs:
+                raise CompileError(f"{called(s.function)} is called without {name}", s.location)
+            args.append(s.kwargs[name])
+        if len(args) != len(s.args) + len(s.kwargs) or len(args) > len(rule.partials):
+            raise CompileError(f"an option of {called(s.function)} is not covered by its derivative rule", s.location)
+        return args
+
+    def general(self, s: ir.Op, rule, g) -> None:
+        """A linear or general rule."""
+        head = [g] if rule.kind == "linear" else [g, s.target]
+        names = rule.parameters
+        for name in s.kwargs:
+            if name not in names:
+                raise CompileError(f"{name}= of {called(s.function)} is not covered by its derivative rule", s.location)
+        rest = variadic(rule)
+        positional = names if rest is None else names[: names.index(rest)]  # of the arguments given by position
+        active = {positional[i] if i < len(positional) else rest for i, x in enumerate(s.args) if self.is_active(x)}
+        active |= {name for name, x in s.kwargs.items() if self.is_active(x)}
+        places = dict(zip(positional, s.args, strict=False)) | s.kwargs
+        if rest is not None:
+            places[rest] = Seq(s.args[len(positional) :])
+        covered = set(rule.pullbacks) | set(rule.joint_names)
+        templates = (
+            getattr(s.function, "__module__", None) == arrays.__name__
+        )  # the helpers take other arguments for their shape alone
+        for name in names:
+            if name in active and name not in covered and not templates:
+                raise CompileError(f"{called(s.function)} has no derivative rule with respect to {name}", s.location)
+        joint = self.joint(s, rule, head, active)
+        for name in names:
+            if name not in active & covered:
+                continue
+            if name in rule.pullbacks:
+                d = inline(self.build, rule.pullbacks[name], [*head, *s.args], s.kwargs)
+            else:
+                d = joint[name]
+            self.spread(places[name], d)
+
+    def joint(self, s, rule, head, active) -> dict:
+        if rule.joint is None or not active & set(rule.joint_names) - set(rule.pullbacks):
+            return {}
+        d = inline(self.build, rule.joint, [*head, *s.args], s.kwargs)
+        if not isinstance(d, Seq):
+            targets = tuple(Value("t") if name in active else None for name in rule.joint_names)
+            self.build.add(ir.Unpack(targets, d, self.build.location))
+            d = Seq(targets)
+        return dict(zip(rule.joint_names, d.items, strict=True))
+
+    def spread(self, x, d) -> None:
+        """Add the cotangent of an argument, or of a run of arguments."""
+        if isinstance(x, Seq):
+            if not isinstance(d, Seq):
+                targets = tuple(Value("t") if self.is_active(one) else None for one in x.items)
+                self.build.add(ir.Unpack(targets, d, self.build.location))
+                d = Seq(targets)
+            for one, part in zip(x.items, d.items, strict=True):
+                self.spread(one, part)
+            return
+        if not self.is_active(x):
+            return
+        if not isinstance(d, Seq) and not is_container(x.type):
+            t = types.type_of(d)
+            if not t.is_real and x.type.kind in (Kind.NUMBER, Kind.ARRAY) and x.type.is_real:
+                d = self.build.op(np.real, d)
+            elif not t.is_real and not (x.type.dtype or "").startswith("complex") and t.dtype is not None:
+                d = self.build.op(arrays.unbroadcast, d, x)
+        self.add(x, d)
+
+    def item(self, s: ir.Op, g) -> None:
+        """The adjoint of ``base[index]``."""
+        base, index = s.args
+        t = base.type
+        known = keys(t)
+        i = literal_index(index)
+        if known is not None and i is not None:
+            if not is_item(i, known, t):
+                raise CompileError("an item that is not there", s.location)
+            if t.kind is Kind.DICT:
+                self.add(base, g, (i,))
+            elif isinstance(i, slice):
+                chosen = known[i]
+                whole = self.operand(g, s.target) if keys(s.target.type) is None else g
+                for j, part in self.parts(whole, Type(Kind.TUPLE, items=t.items[i])).items():
+                    self.add(base, part, (chosen[j],))
+            else:
+                self.add(base, g, (known[i],))
+            return
+        whole = self.operand(g, s.target)
+        if t.kind is Kind.ARRAY or is_container(t):
+            self.add_at((base, ()), index if is_basic(index) else called_slices(index), whole)
+        else:
+            self.add(base, self.build.op(arrays.embed_item, whole, base, called_slices(index)))
+
+
+def literal_index(index):
+    """The integer, slice or key that an index surely is; None where only the run knows."""
+    if isinstance(index, ir.Code) and isinstance(index.node, gast.Slice):
+        bounds = []
+        for node in (index.node.lower, index.node.upper, index.node.step):
+            bound = None if node is None else types.constant(ir.Code(node), index)
+            if bound is index:
+                return None
+            bounds.append(bound)
+        return slice(*bounds)
+    return types.constant(index, None)
+
+
+def is_item(i, known: tuple, t: Type) -> bool:
+    """Whether a container has an item, or a run of items, of that index."""
+    if t.kind is Kind.DICT:
+        return i in known
+    return isinstance(i, slice) or (isinstance(i, int) and -len(known) <= i < len(known))
+
+
+def called_slices(index):
+    """An index that can stand outside of brackets: ``slice(1, n)`` for ``1:n``."""
+    if not isinstance(index, ir.Code) or not any(isinstance(n, gast.Slice) for n in gast.walk(index.node)):
+        return index
+    return ir.Code(_SliceCalls().visit(copy.deepcopy(index.node)), index.reads, index.type)
+
+
+class _SliceCalls(gast.NodeTransformer):
+    def visit_Slice(self, node):
+        none = gast.Constant(None, None)
+        bounds = [none if b is None else b for b in (node.lower, node.upper, node.step)]
+        return gast.Call(gast.Name("slice", gast.Load(), None, None), bounds, [])
+
+
+def flat(g: dict, index: tuple = ()):
+    """The leaves of nested cotangents: the index, the cotangent, the value it is of."""
+    for i, part in g.items():
+        if isinstance(part, dict):
+            yield from flat(part, (*index, i))
+        else:
+            yield (*index, i), *part
+
+
+def variadic(rule) -> str | None:
+    """The name of the parameter of a rule that takes all further arguments, if it has one."""
+    function = rule.joint if rule.joint is not None else next(iter(rule.pullbacks.values()))
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & 0x04:
+        return None
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
