@@ -21,6 +21,7 @@ from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
 from s2sgrad.runtime.node import Form, Node, next_number
 from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
 from s2sgrad.runtime.tensor import Traced
+from s2sgrad.runtime.views import ITEM, WRITE
 
 _ndarray = np.ndarray
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -74,14 +75,14 @@ class Naming:
         self.reads = reads
 
 
-NAMING = {PICK: Naming((0,), 1, True, ())}  # Form -> Naming
+NAMING = {PICK: Naming((0,), 1, True, ()), ITEM: Naming((0,), 1, True, ()), WRITE: Naming((0, 1), 2, True, ())}  # Form -> Naming
 _renamed = {}
 
 
 def renamed(form, name, naming):
     """`form` under another name."""
     twin = copy.copy(form) if isinstance(form, GeneralForm) else Form(
-        name, form.pull, form.links, form.out, form.twin, form.special
+        name, form.pull, form.links, form.out, form.twin, form.width
     )
     twin.name = name or form.name
     NAMING[twin] = naming
@@ -318,7 +319,7 @@ def _quick(name, function, args, kwargs):
 def _remember(name, function, args, kwargs, t):
     """Keep the plan of a call that has just been made."""
     node = t._node
-    if node is None or t._base is not None or node.form.special or node.form is PICK or node.form not in NAMING:
+    if node is None or t._base is not None or node.form is PICK or node.form not in NAMING:
         return
     general = isinstance(node.form, GeneralForm)
     if not general and node.form.links is None or type(node.edges) is not tuple:
@@ -403,24 +404,27 @@ def finish(node, name, function, tensors=()):
     """Give a fresh `node` the operation's name, drop what its pullback will not read, and pack the rest."""
     form = node.form
     rule = lookup(function)
-    if form.special or rule is None:
-        if name is not None and not form.special and form.name != name:
-            key = (form, name)
-            if key not in _renamed:
-                naming = NAMING.get(form)
-                _renamed[key] = renamed(form, name, naming or Naming(tuple(range(9)), 1, False, None))
-            node.form = _renamed[key]
-        elif form.special:
-            node.saved = (_like(node.saved[0]), *node.saved[1:])
+    if form is ITEM:
+        node.saved = (_like(node.saved[0]), *node.saved[1:])
         return
-    if isinstance(form, GeneralForm):
+    if rule is not None and isinstance(form, GeneralForm):
         _trim_general(node, function, rule, name)
-    elif rule.kind == "elementwise" and form.links is not None:
+    elif rule is not None and rule.kind == "elementwise" and form.links is not None:
         _trim_elementwise(node, elementwise_of(function), name)
+    elif name is not None:
+        _rename(node, name)
     if any(t._inference for t in tensors):
         _refuse_inference(node, tensors)
     if PAUSED.count and saving() is not None:
         saving()(node, tensors)
+
+
+def _rename(node, name):
+    key = (node.form, name)
+    if key not in _renamed:
+        naming = NAMING.get(node.form) or Naming(tuple(range(9)), 1, False, None)
+        _renamed[key] = renamed(node.form, name, naming)
+    node.form = _renamed[key]
 
 
 def _refuse_inference(node, tensors):

@@ -32,7 +32,7 @@ _ndarray = np.ndarray
 _recorded_unbroadcast = recorder(unbroadcast)
 
 # the form of a custom Function's node: it runs itself
-FUNCTION = Form("Function", None, special=True)
+FUNCTION = Form("Function", None)
 
 
 class _Current(threading.local):
@@ -149,15 +149,15 @@ class Run:
                 number = -number
                 g = pending.pop(number, None)
             form = node.form
-            if plain and type(node) is Node and not form.special and g is not None:
+            if plain and type(node) is Node and g is not None:
                 saved = node.saved
                 if saved is None or STALE:
                     saved = saved_of(node)
-                count = len(saved)  # spelt out: a starred call costs as much as the arithmetic
-                if count == 1:
-                    c = form.pull(g, saved[0])
-                elif count == 2:
+                width = form.width  # calls spelt out: a starred one costs as much as the arithmetic
+                if width == 2:
                     c = form.pull(g, saved[0], saved[1])
+                elif width == 1:
+                    c = form.pull(g, saved[0])
                 else:
                     c = form.pull(g, *saved)
                 if release:

@@ -81,7 +81,7 @@ def _basic(x, key):
         name = _name(key)
         form = _item_forms.get(name)
         if form is None:
-            form = _item_forms[name] = renamed(Form(name, ITEM.pull), name, Naming((0,), 1, True, ()))
+            form = _item_forms[name] = renamed(Form(name, ITEM.pull, width=2), name, Naming((0,), 1, True, ()))
         node = make_node(form, (_like(x._a), key), node)
     t = new(out, node)
     as_view(x, t, (item_step(key),))

@@ -9,7 +9,7 @@ content; a view hands it to its base, whose other views follow when they are nex
 import numpy as np
 
 from s2sgrad.runtime.eager import dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
-from s2sgrad.runtime.eager.call import NAMING, Naming, _like, cast, renamed, stand_in
+from s2sgrad.runtime.eager.call import NAMING, _like, cast, renamed, stand_in
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import plain_index
@@ -18,12 +18,10 @@ from s2sgrad.runtime.eager.registry import FUNCTIONS, method
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
 from s2sgrad.runtime.grad_mode import is_grad_enabled
 from s2sgrad.runtime.node import make_node, next_number
-from s2sgrad.runtime.record import PICK, GeneralForm
+from s2sgrad.runtime.record import GeneralForm
 from s2sgrad.runtime.views import WRITE, item_step
 
 _ndarray = np.ndarray
-
-NAMING[WRITE] = Naming((0, 1), 2, True, ())
 
 
 def check_writable(t):
@@ -144,8 +142,6 @@ def _written_whole(name):
 
 def _resave(node, value, own):
     """Let a node that saved its result save the memory it was written to."""
-    if node.form is PICK or node.form.special or node.saved is None:
-        return
     node.saved = _swapped(node.saved, value, own)
 
 
@@ -172,8 +168,6 @@ def _assigned(t, value):
 def _keep_old_content(node, a):
     """Let a node that saved the content to be overwritten as its first argument keep a copy of it."""
     saved = node.saved
-    if node.form is PICK or node.form.special:
-        return
     if saved[0] is a:
         node.saved = (a.copy(), *saved[1:])
     elif isinstance(node.form, GeneralForm) and saved[1] and saved[1][0] is a:

@@ -220,4 +220,10 @@ def saved_of(node):
         from s2sgrad.runtime.eager.saved import unpacked
 
         return unpacked(node)
-    return checked(saved) if STALE and not node.form.special else saved
+    from s2sgrad.runtime.eager.call import NAMING
+
+    if STALE:
+        naming = NAMING.get(node.form)
+        if naming is None or not naming.light:
+            return checked(saved)
+    return saved

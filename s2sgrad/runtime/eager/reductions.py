@@ -5,10 +5,13 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, floating
+from s2sgrad.runtime.eager.call import NAMING, Naming, call, cast, floating
 from s2sgrad.runtime.eager.registry import LINALG, enter, nn, op
 from s2sgrad.runtime.eager.shapes import _axis
-from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
+from s2sgrad.runtime.grad_mode import PAUSED
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.record import recorder
 
 
 def axes(x, dim):
@@ -36,8 +39,23 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):  # noqa: A001
     """The sum, of all or along axes; of integers and bools in int64."""
     x = _summable(input, dtype)
     if dim is None and not keepdim:
-        return call("Sum", np.sum, x)
+        return _total(x)
     return call("Sum.1", np.sum, x, axis=axes(x, dim), keepdims=keepdim)
+
+
+# of the sum of all elements, the pullback needs the shape only
+_TOTAL = Form(
+    "Sum", lambda g, shape: np.broadcast_to(g, shape), make_twin=lambda: recorder(np.broadcast_to), width=1
+)
+NAMING[_TOTAL] = Naming((0,), 1, True, ())
+
+
+def _total(x):
+    if PAUSED.count or x._inference or not dtypes.differentiable(x._a.dtype):
+        return call("Sum", np.sum, x)
+    node = node_of(x)
+    a = x._a
+    return new(np.asarray(np.add.reduce(a, axis=None)), node and make_node(_TOTAL, (a.shape,), node))
 
 
 @op()

@@ -299,7 +299,7 @@ class AccumulateGrad(Node):
     __slots__ = ("variable", "__weakref__")
 
 
-ACCUMULATE = Form("AccumulateGrad", None, special=True)
+ACCUMULATE = Form("AccumulateGrad", None)
 _making = threading.Lock()
 
 
