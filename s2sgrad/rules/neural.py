@@ -294,5 +294,3 @@ def matrix_exp_pullback(g, out, A):
 
 
 vjp(matrix_exp, A=matrix_exp_pullback)
-
-

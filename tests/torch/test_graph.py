@@ -135,7 +135,9 @@ def test_walking_the_graph_by_hand_gives_the_gradient():
     while todo:
         node, g = todo.pop()
         grads = node(g)
-        for part, (following, _) in zip(grads if isinstance(grads, tuple) else (grads,), node.next_functions, strict=True):
+        for part, (following, _) in zip(
+            grads if isinstance(grads, tuple) else (grads,), node.next_functions, strict=True
+        ):
             if following is not None and part is not None:
                 if title(following) == "AccumulateGrad":
                     found[following.variable] = found.get(following.variable, 0) + part

@@ -66,7 +66,12 @@ def test_a_hook_may_remove_itself():
 
 @pytest.mark.parametrize(
     ("returned", "error"),
-    [(lambda g: 3, TypeError), (lambda g: g[:1], RuntimeError), (lambda g: g.float(), RuntimeError), (lambda g: True, TypeError)],
+    [
+        (lambda g: 3, TypeError),
+        (lambda g: g[:1], RuntimeError),
+        (lambda g: g.float(), RuntimeError),
+        (lambda g: True, TypeError),
+    ],
 )
 def test_bad_returns(returned, error):
     x = leaf(1.0, 2.0)

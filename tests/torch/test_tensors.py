@@ -40,7 +40,9 @@ def test_factories_make_leaves(make):
 
 def test_like_and_new_do_not_inherit_the_flag():
     x = leaf(1.0, 2.0)
-    assert not any(t.requires_grad for t in (torch.ones_like(x), x.new_zeros(3), x.new_tensor([1.0]), x.new_full((2,), 3.0)))
+    assert not any(
+        t.requires_grad for t in (torch.ones_like(x), x.new_zeros(3), x.new_tensor([1.0]), x.new_full((2,), 3.0))
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
@@ -121,7 +123,11 @@ def test_grad_setter():
     assert x.grad is given
     (x * 3).sum().backward()
     assert x.grad is given and given.tolist() == [4, 4]
-    for bad, error in ((3.0, TypeError), (torch.ones(3, dtype=torch.float64), RuntimeError), (torch.ones(2), RuntimeError)):
+    for bad, error in (
+        (3.0, TypeError),
+        (torch.ones(3, dtype=torch.float64), RuntimeError),
+        (torch.ones(2), RuntimeError),
+    ):
         with pytest.raises(error):
             x.grad = bad
     with pytest.raises(RuntimeError):
@@ -256,6 +262,11 @@ def test_variable_is_a_tensor():
     from s2sgrad.torch.autograd import Variable, variable
 
     v = Variable(torch.ones(2), requires_grad=True)
-    assert type(v) is torch.Tensor and v.requires_grad and isinstance(torch.ones(1), Variable) and not isinstance(3, Variable)
+    assert (
+        type(v) is torch.Tensor
+        and v.requires_grad
+        and isinstance(torch.ones(1), Variable)
+        and not isinstance(3, Variable)
+    )
     with pytest.raises(RuntimeError):
         variable(torch.ones(1))

@@ -103,9 +103,7 @@ def _target_node(t):
     return node
 
 
-def backward(
-    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
-):
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Add the gradients of the sum of `tensors` to the ``.grad`` of the leaves.
 
     Parameters
@@ -217,12 +215,21 @@ def grad(
     if allow_unused is None:
         allow_unused = materialize_grads
     if not only_inputs:
-        warnings.warn("only_inputs is deprecated and ignored: use backward() for all leaves", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "only_inputs is deprecated and ignored: use backward() for all leaves", FutureWarning, stacklevel=2
+        )
     if isinstance(inputs, Mapping):
         keys = list(inputs)
         found = grad(
-            outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, True, allow_unused,
-            is_grads_batched, materialize_grads,
+            outputs,
+            tuple(inputs.values()),
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            True,
+            allow_unused,
+            is_grads_batched,
+            materialize_grads,
         )
         return dict(zip(keys, found, strict=True))
     outputs, inputs = _sequence(outputs), _sequence(inputs)
@@ -240,8 +247,10 @@ def grad(
     run = _start(outputs, seeds, targets, retain, create_graph)
     taken = {id(g._a) for g in seeds}
     return tuple(
-        [_result(t, run.captured.get(n.number), taken, allow_unused, materialize_grads, create_graph)
-         for t, n in zip(inputs, targets, strict=True)]
+        [
+            _result(t, run.captured.get(n.number), taken, allow_unused, materialize_grads, create_graph)
+            for t, n in zip(inputs, targets, strict=True)
+        ]
     )
 
 
@@ -287,8 +296,13 @@ def _batched(outputs, inputs, seeds, retain, create_graph, allow_unused, materia
     (count,) = counts
     rows = [
         grad(
-            outputs, inputs, [g[i] for g in seeds], retain or i < count - 1, create_graph,
-            allow_unused=allow_unused, materialize_grads=materialize,
+            outputs,
+            inputs,
+            [g[i] for g in seeds],
+            retain or i < count - 1,
+            create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize,
         )
         for i in range(count)
     ]
@@ -303,4 +317,3 @@ def _tensor_backward(self, gradient=None, retain_graph=None, create_graph=False,
 
 
 Tensor.backward = _tensor_backward
-

@@ -32,7 +32,7 @@ SHAPE_ONLY = {}  # function -> names
 
 
 def shape_only(function, *names, of=None):
-    """Say that the pullback of `function` (of its argument `of`) reads only the shape of the named ("out": the result)."""
+    """Say of which arguments ("out": the result) the pullback of `function` (to `of`) reads only the shape."""
     SHAPE_ONLY[function, of] = frozenset(names)
 
 
@@ -75,14 +75,20 @@ class Naming:
         self.reads = reads
 
 
-NAMING = {PICK: Naming((0,), 1, True, ()), ITEM: Naming((0,), 1, True, ()), WRITE: Naming((0, 1), 2, True, ())}  # Form -> Naming
+NAMING = {
+    PICK: Naming((0,), 1, True, ()),
+    ITEM: Naming((0,), 1, True, ()),
+    WRITE: Naming((0, 1), 2, True, ()),
+}  # Form -> Naming
 _renamed = {}
 
 
 def renamed(form, name, naming):
     """`form` under another name."""
-    twin = copy.copy(form) if isinstance(form, GeneralForm) else Form(
-        name, form.pull, form.links, form.out, form.twin, form.width
+    twin = (
+        copy.copy(form)
+        if isinstance(form, GeneralForm)
+        else Form(name, form.pull, form.links, form.out, form.twin, form.width)
     )
     twin.name = name or form.name
     NAMING[twin] = naming
@@ -537,7 +543,13 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
             if y._family is not None and y._seen != y._family.version:
                 refresh(y)
             b = y._a
-            if a.dtype is not b.dtype or a.shape != b.shape or a.dtype is not _F64 and a.dtype is not _F32 or y._inference:
+            if (
+                a.dtype is not b.dtype
+                or a.shape != b.shape
+                or a.dtype is not _F64
+                and a.dtype is not _F32
+                or y._inference
+            ):
                 return careful(x, y)
             z = function(a, b)
         elif type(y) in _NUMBERS:

@@ -150,7 +150,9 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
 
 @method("new_full")
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
-    return made(np.full(sizes((size,)), fill_value, self._a.dtype if dtype is None else dtypes.of(dtype).numpy), requires_grad)
+    return made(
+        np.full(sizes((size,)), fill_value, self._a.dtype if dtype is None else dtypes.of(dtype).numpy), requires_grad
+    )
 
 
 @method("new_tensor")

@@ -150,8 +150,5 @@ def result_type(*values):
         if out is None:
             out = weaker
         elif weaker.rank > out.rank:
-            if weaker.rank == 3 and out.rank == 2:
-                out = out.to_complex()
-            else:
-                out = weaker
+            out = out.to_complex() if weaker.rank == 3 and out.rank == 2 else weaker
     return out

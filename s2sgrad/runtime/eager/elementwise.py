@@ -1,6 +1,5 @@
 """Elementwise operations: operators, functions of one and two tensors, comparisons, choices."""
 
-
 import numpy as np
 
 from s2sgrad.rules import neural
@@ -206,7 +205,9 @@ def minimum(input, other):
 
 
 for _name, _function, _title in (
-    ("atan2", np.arctan2, "Atan2"), ("hypot", np.hypot, "Hypot"), ("logaddexp", np.logaddexp, "Logaddexp"),
+    ("atan2", np.arctan2, "Atan2"),
+    ("hypot", np.hypot, "Hypot"),
+    ("logaddexp", np.logaddexp, "Logaddexp"),
 ):
     enter(_name, _checked(binary(_title, _function, promoting_to_float)))
 enter("arctan2", Tensor.atan2)
@@ -247,7 +248,12 @@ def _operator(f):
 
 
 for _name, _function in (
-    ("add", add), ("sub", sub), ("mul", mul), ("truediv", div), ("pow", pow), ("floordiv", floor_divide),
+    ("add", add),
+    ("sub", sub),
+    ("mul", mul),
+    ("truediv", div),
+    ("pow", pow),
+    ("floordiv", floor_divide),
     ("mod", remainder),
 ):
     setattr(Tensor, f"__{_name}__", _operator(_function))
@@ -256,7 +262,9 @@ for _name, _function in (
 
 # the common operands go the short way
 for _name, _title, _function, _prepare in (
-    ("add", "Add", np.add, promoting), ("sub", "Sub", np.subtract, promoting), ("mul", "Mul", np.multiply, promoting),
+    ("add", "Add", np.add, promoting),
+    ("sub", "Sub", np.subtract, promoting),
+    ("mul", "Mul", np.multiply, promoting),
     ("truediv", "Div", neural.quotient, promoting_to_float),
 ):
     _f = binary(_title, _function, _prepare, otherwise=getattr(Tensor, f"__{_name}__"))
@@ -520,7 +528,9 @@ def _plain(function, name, complex_too=True):
         try:
             return new(np.asarray(function(_array(x), _array(y))), None)
         except TypeError:
-            raise NotImplementedError(f"{name} is not defined for these types: {_described(x)} and {_described(y)}") from None
+            raise NotImplementedError(
+                f"{name} is not defined for these types: {_described(x)} and {_described(y)}"
+            ) from None
 
     return forward
 
@@ -530,25 +540,43 @@ def _described(v):
 
 
 for _name, _function, _complex in (
-    ("lt", np.less, False), ("le", np.less_equal, False), ("gt", np.greater, False),
-    ("ge", np.greater_equal, False), ("eq", np.equal, True), ("ne", np.not_equal, True),
+    ("lt", np.less, False),
+    ("le", np.less_equal, False),
+    ("gt", np.greater, False),
+    ("ge", np.greater_equal, False),
+    ("eq", np.equal, True),
+    ("ne", np.not_equal, True),
 ):
     _f = enter(_name, _plain(_function, _name, _complex))
     setattr(Tensor, f"__{_name}__", _operator(_f))
 for _name, _function in (
-    ("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor),
-    ("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor),
+    ("logical_and", np.logical_and),
+    ("logical_or", np.logical_or),
+    ("logical_xor", np.logical_xor),
+    ("bitwise_and", np.bitwise_and),
+    ("bitwise_or", np.bitwise_or),
+    ("bitwise_xor", np.bitwise_xor),
 ):
     _f = enter(_name, _plain(_function, _name))
     if _name.startswith("bitwise"):
         _short = _name.removeprefix("bitwise_")
         setattr(Tensor, f"__{_short}__", _operator(_f))
         setattr(Tensor, f"__r{_short}__", _operator(_reflected(_f)))
-for _name, _alias in (("greater", "gt"), ("less", "lt"), ("greater_equal", "ge"), ("less_equal", "le"), ("not_equal", "ne")):
+for _name, _alias in (
+    ("greater", "gt"),
+    ("less", "lt"),
+    ("greater_equal", "ge"),
+    ("less_equal", "le"),
+    ("not_equal", "ne"),
+):
     enter(_name, getattr(Tensor, _alias))
 for _name, _function in (
-    ("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite), ("logical_not", np.logical_not),
-    ("bitwise_not", np.bitwise_not), ("signbit", np.signbit),
+    ("isnan", np.isnan),
+    ("isinf", np.isinf),
+    ("isfinite", np.isfinite),
+    ("logical_not", np.logical_not),
+    ("bitwise_not", np.bitwise_not),
+    ("signbit", np.signbit),
 ):
     enter(_name, lambda input, _f=_function: new(np.asarray(_f(input._a)), None))
 Tensor.__invert__ = Tensor.bitwise_not
@@ -607,4 +635,3 @@ def heaviside(input, values):
 nn("relu")(UNARY["relu"])
 nn("sigmoid")(UNARY["sigmoid"])
 nn("tanh")(UNARY["tanh"])
-

@@ -339,10 +339,7 @@ def call_node(node, grads):
     values = [None if g is None else as_traced(g) if recording else g._a for g in grads]
     if not values:
         raise TypeError(f"{type(node).__name__} takes the gradients of its results, none were given")
-    if node.form is FUNCTION or len(values) > 1:
-        g = tuple.__new__(Parts, values)
-    else:
-        g = values[0]
+    g = tuple.__new__(Parts, values) if node.form is FUNCTION or len(values) > 1 else values[0]
     c = pull(node, g, recording)
     c = c if type(node.edges) is tuple else (c,)
     inputs = [None] * arity_of(node)
@@ -405,5 +402,3 @@ def fitted_recorded(g, a):
             g = apply(np.real, (g,))
         g = apply(neural.cast, (g, a.dtype))
     return g if type(g) is Traced else as_traced(as_tensor(g))
-
-

@@ -208,7 +208,9 @@ class FunctionMeta(type):
 
     def __init__(cls, name, bases, attributes):
         super().__init__(name, bases, attributes)
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__getattr__": _missing})
+        cls._backward_cls = type(
+            name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__getattr__": _missing}
+        )
 
 
 def _missing(self, name):
@@ -338,9 +340,9 @@ def _saved(t, outputs, results, tensors):
         return None
     _check_saved((t,))
     for i, o in enumerate(outputs):
-        if t is o and isinstance(results[i], Tensor) and results[i]._node is not None:
-            if not any(t is x for x in tensors) or results[i] is t:
-                return _Saved(results[i], i)
+        made_here = isinstance(results[i], Tensor) and results[i]._node is not None
+        if t is o and made_here and (results[i] is t or not any(t is x for x in tensors)):
+            return _Saved(results[i], i)
     return _Saved(t, None)
 
 

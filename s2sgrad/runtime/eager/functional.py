@@ -15,7 +15,9 @@ def _tensors(values, what, function):
     for i, v in enumerate(values):
         if not isinstance(v, Tensor):
             where = f" at position {i}" if several else ""
-            raise TypeError(f"the {what} of {function} must be Tensors or tuples of Tensors, got {type(v).__name__}{where}")
+            raise TypeError(
+                f"the {what} of {function} must be Tensors or tuples of Tensors, got {type(v).__name__}{where}"
+            )
     return several, values
 
 
@@ -57,7 +59,9 @@ def _check_graph(outputs, strict, what):
     if strict:
         for i, o in enumerate(outputs):
             if not o.requires_grad:
-                raise RuntimeError(f"output {i} of the {what} does not require gradients: it is independent of the inputs")
+                raise RuntimeError(
+                    f"output {i} of the {what} does not require gradients: it is independent of the inputs"
+                )
 
 
 def _filled(found, inputs, strict, create_graph, stage):
@@ -160,13 +164,19 @@ def _rows(output, inputs, create_graph, strict):
     columns = [[] for _ in inputs]
     for i in range(output._a.size):
         found = _grad((flat[i],), inputs, None, create_graph, True)
-        for column, g in zip(columns, _filled(found, inputs, strict, create_graph, f"output of the function, element {i},"), strict=True):
+        for column, g in zip(
+            columns, _filled(found, inputs, strict, create_graph, f"output of the function, element {i},"), strict=True
+        ):
             column.append(g)
     shape = tuple(output._a.shape)
-    return tuple([
-        stack(column).reshape(shape + tuple(x._a.shape)) if column else new(np.zeros(shape + x._a.shape, x._a.dtype), None)
-        for column, x in zip(columns, inputs, strict=True)
-    ])
+    return tuple(
+        [
+            stack(column).reshape(shape + tuple(x._a.shape))
+            if column
+            else new(np.zeros(shape + x._a.shape, x._a.dtype), None)
+            for column, x in zip(columns, inputs, strict=True)
+        ]
+    )
 
 
 def _scalar(func, name):
@@ -211,7 +221,11 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         return found if several else found[0]
 
     out = jacobian(
-        gradient, inputs if several else inputs[0], create_graph=create_graph, strict=strict, vectorize=vectorize,
+        gradient,
+        inputs if several else inputs[0],
+        create_graph=create_graph,
+        strict=strict,
+        vectorize=vectorize,
         strategy=outer_jacobian_strategy,
     )
     return out
@@ -247,5 +261,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         inputs, out, first = _first(func, inputs, strict, "hvp", create_graph)
         dummies = tuple([zeros_like(x).requires_grad_() for x in inputs])
         second = _filled(_grad(first, inputs, dummies, True), inputs, strict, False, "jacobian of the function")
-        found = _filled(_grad(second, dummies, v, create_graph), inputs, strict, create_graph, "hessian of the function")
+        found = _filled(
+            _grad(second, dummies, v, create_graph), inputs, strict, create_graph, "hessian of the function"
+        )
     return _released(out, create_graph), _released(found if several else found[0], create_graph)

@@ -175,5 +175,3 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 
     handles = [t.register_hook(one(i)) for i, t in enumerate(tensors)]
     return RemovableHandle({}, next(_ids), handles)
-
-

@@ -57,7 +57,9 @@ def _name(key):
         return "Slice"
     if type(key) is tuple and not any(isinstance(k, _ndarray) for k in key):
         last = [k for k in key if type(k) is not slice or k != slice(None)]
-        return "Select" if last and type(last[-1]) is int else "Slice" if last and type(last[-1]) is slice else "Unsqueeze"
+        return (
+            "Select" if last and type(last[-1]) is int else "Slice" if last and type(last[-1]) is slice else "Unsqueeze"
+        )
     if key is None:
         return "Unsqueeze"
     return "Alias" if key is Ellipsis else "Index"
@@ -300,5 +302,3 @@ def masked_scatter(input, mask, source):
     """`input` with elements of `source`, in order, where a mask holds."""
     mask = np.broadcast_to(mask._a, input._a.shape).copy()
     return call("MaskedScatter", put_at, input, source.reshape(-1)[: int(mask.sum())], mask)
-
-

@@ -5,7 +5,6 @@ memory that all views of it share. What that means for the history: the tensor c
 content; a view hands it to its base, whose other views follow when they are next used.
 """
 
-
 import numpy as np
 
 from s2sgrad.runtime.eager import dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
@@ -28,9 +27,7 @@ def check_writable(t):
     """Refuse writes that would leave a history nobody can follow."""
     refresh(t)
     if t._inference and not is_inference_mode_enabled():
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed: clone() it first"
-        )
+        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed: clone() it first")
     if not is_grad_enabled():
         return
     made, base = t._made, t._base
@@ -190,10 +187,10 @@ def in_place(function):
 
 _FAMILY = (
     *UNARY,
-    *("add", "sub", "mul", "div", "pow", "remainder", "fmod", "floor_divide", "clamp", "clip", "clamp_min", "clamp_max"),
-    *("atan2", "hypot", "lerp", "addcmul", "addcdiv", "masked_fill", "nan_to_num", "tril", "triu", "cumsum", "cumprod"),
-    *("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_put", "masked_scatter", "addmm"),
-    *("subtract", "multiply", "divide", "true_divide", "copysign", "frac", "addmv", "baddbmm"),
+    *("add", "sub", "mul", "div", "pow", "remainder", "fmod", "floor_divide", "subtract", "multiply", "divide"),
+    *("true_divide", "clamp", "clip", "clamp_min", "clamp_max", "atan2", "hypot", "copysign", "lerp", "addcmul"),
+    *("addcdiv", "addmm", "addmv", "baddbmm", "masked_fill", "nan_to_num", "tril", "triu", "cumsum", "cumprod", "frac"),
+    *("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_put", "masked_scatter"),
     *("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_xor", "logical_not"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
 )  # fmt: skip
@@ -205,8 +202,16 @@ for _name in _FAMILY:
         FUNCTIONS[f"{_name}_"] = getattr(Tensor, f"{_name}_")
 
 for _name, _function in (
-    ("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("pow", "pow"), ("floordiv", "floor_divide"),
-    ("mod", "remainder"), ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
+    ("add", "add"),
+    ("sub", "sub"),
+    ("mul", "mul"),
+    ("truediv", "div"),
+    ("pow", "pow"),
+    ("floordiv", "floor_divide"),
+    ("mod", "remainder"),
+    ("and", "bitwise_and"),
+    ("or", "bitwise_or"),
+    ("xor", "bitwise_xor"),
 ):
     setattr(Tensor, f"__i{_name}__", getattr(Tensor, f"{_function}_"))
 
@@ -292,4 +297,3 @@ def _random_fill(draw):
 Tensor.normal_ = _random_fill(lambda r, s, mean=0.0, std=1.0: r.normal(mean, std, s))
 Tensor.uniform_ = _random_fill(lambda r, s, low=0.0, high=1.0, **k: r.uniform(k.get("a", low), k.get("b", high), s))
 Tensor.bernoulli_ = _random_fill(lambda r, s, p=0.5: r.random(s) < p)
-

@@ -88,7 +88,11 @@ def array_function(self, function, types, args, kwargs):
 
 def _by_numpy(function, args, kwargs=None):
     args = [a.item() if isinstance(a, np.generic) else a for a in args]
-    own = FUNCTIONS.get(_TORCH_NAMES.get(function.__name__, function.__name__)) if isinstance(function, np.ufunc) else None
+    own = (
+        FUNCTIONS.get(_TORCH_NAMES.get(function.__name__, function.__name__))
+        if isinstance(function, np.ufunc)
+        else None
+    )
     if own is not None and not kwargs:
         return own(*args)
     return call(None, function, *args, **(kwargs or {}))
@@ -144,9 +148,18 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
 
 
 for _name, _dtype in (
-    ("double", dtypes.float64), ("float", dtypes.float32), ("half", dtypes.float16), ("bfloat16", dtypes.bfloat16),
-    ("long", dtypes.int64), ("int", dtypes.int32), ("short", dtypes.int16), ("char", dtypes.int8),
-    ("byte", dtypes.uint8), ("bool", dtypes.bool_), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
+    ("double", dtypes.float64),
+    ("float", dtypes.float32),
+    ("half", dtypes.float16),
+    ("bfloat16", dtypes.bfloat16),
+    ("long", dtypes.int64),
+    ("int", dtypes.int32),
+    ("short", dtypes.int16),
+    ("char", dtypes.int8),
+    ("byte", dtypes.uint8),
+    ("bool", dtypes.bool_),
+    ("cfloat", dtypes.complex64),
+    ("cdouble", dtypes.complex128),
 ):
     setattr(Tensor, _name, lambda self, _d=_dtype: cast(self, _d))
 
@@ -227,7 +240,12 @@ def show(self):
     notes = []
     if a.size == 0 and a.ndim != 1:
         notes.append(f"size={tuple(a.shape)}")
-    if self.dtype not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_, dtypes.get_default_dtype().to_complex()):
+    if self.dtype not in (
+        dtypes.get_default_dtype(),
+        dtypes.int64,
+        dtypes.bool_,
+        dtypes.get_default_dtype().to_complex(),
+    ):
         notes.append(f"dtype=torch.{self.dtype.name}")
     if self._node is not None:
         notes.append(f"grad_fn=<{self.grad_fn.name().split('::')[-1]}>")

@@ -211,9 +211,7 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 @nn()
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlation of sequences with kernels."""
-    out = conv2d(
-        input.unsqueeze(-2), weight.unsqueeze(-2), bias, (1, stride), (0, padding), (1, dilation), groups
-    )
+    out = conv2d(input.unsqueeze(-2), weight.unsqueeze(-2), bias, (1, stride), (0, padding), (1, dilation), groups)
     return out.squeeze(-2)
 
 
@@ -273,5 +271,3 @@ def binary_cross_entropy(input, target, reduction="mean"):
 def binary_cross_entropy_with_logits(input, target, reduction="mean"):
     """`binary_cross_entropy` of `sigmoid`."""
     return _reduced(softplus(input) - input * target, reduction)
-
-

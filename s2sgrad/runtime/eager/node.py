@@ -117,7 +117,11 @@ _dress_accumulators()
 
 class _NodeMeta(type):
     def __instancecheck__(cls, instance):
-        return isinstance(instance, GraphNode | AccumulateGrad) or isinstance(instance, Node) and type(instance) is not Node
+        return (
+            isinstance(instance, GraphNode | AccumulateGrad)
+            or isinstance(instance, Node)
+            and type(instance) is not Node
+        )
 
 
 class AnyNode(metaclass=_NodeMeta):

@@ -24,9 +24,7 @@ def _multiplied(name, function, x, y):
     try:
         return call(name, function, x, y)
     except ValueError as error:
-        raise RuntimeError(
-            f"shapes {list(x._a.shape)} and {list(y._a.shape)} cannot be multiplied: {error}"
-        ) from None
+        raise RuntimeError(f"shapes {list(x._a.shape)} and {list(y._a.shape)} cannot be multiplied: {error}") from None
 
 
 @op()
@@ -165,8 +163,6 @@ def slogdet(A):
     return tuple(_solved("LinalgSlogdet", np.linalg.slogdet, A))
 
 
-
-
 @op()
 def logdet(input):
     """The logarithm of the determinant."""
@@ -300,5 +296,3 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
         eye = new(np.eye(A._a.shape[-1], dtype=A._a.dtype), None)
         T = T * (1 - eye) + eye
     return solve(T, B, left=left)
-
-

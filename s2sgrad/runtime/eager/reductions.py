@@ -1,6 +1,5 @@
 """Sums and their kin, extrema, sorting: operations along axes."""
 
-
 import numpy as np
 
 from s2sgrad.rules import neural
@@ -44,9 +43,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):  # noqa: A001
 
 
 # of the sum of all elements, the pullback needs the shape only
-_TOTAL = Form(
-    "Sum", lambda g, shape: np.broadcast_to(g, shape), make_twin=lambda: recorder(np.broadcast_to), width=1
-)
+_TOTAL = Form("Sum", lambda g, shape: np.broadcast_to(g, shape), make_twin=lambda: recorder(np.broadcast_to), width=1)
 NAMING[_TOTAL] = Naming((0,), 1, True, ())
 
 
@@ -115,8 +112,16 @@ def std(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
     return call("Std", np.std, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
 
 
-enter("var_mean", lambda input, *a, **k: (var(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))), method=False)
-enter("std_mean", lambda input, *a, **k: (std(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))), method=False)
+enter(
+    "var_mean",
+    lambda input, *a, **k: (var(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))),
+    method=False,
+)
+enter(
+    "std_mean",
+    lambda input, *a, **k: (std(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))),
+    method=False,
+)
 
 
 @op()
@@ -449,4 +454,3 @@ def _softmax(name, function):
 
 nn("softmax")(enter("softmax", _softmax("Softmax", neural.softmax)))
 nn("log_softmax")(enter("log_softmax", _softmax("LogSoftmax", neural.log_softmax)))
-

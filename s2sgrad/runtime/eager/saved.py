@@ -25,7 +25,9 @@ class Packed:
         finally:
             set_saving(was)
         if tensor._family is not None and tensor._family.version != (version or 0):
-            raise RuntimeError("a saved tensor pack hook modified its input in place: it must return a new value instead")
+            raise RuntimeError(
+                "a saved tensor pack hook modified its input in place: it must return a new value instead"
+            )
         self.unpack = unpack
 
     def restored(self):
@@ -294,5 +296,3 @@ class SavedTensor:
             raise TypeError("hooks must be callable")
         node.saved = _put(node.saved, path, Packed(_as_tensor(node, path, value), pack_hook, unpack_hook))
         face(node).packed = True
-
-

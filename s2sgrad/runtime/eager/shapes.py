@@ -245,9 +245,7 @@ def _register_diagonal():
     from s2sgrad.rules.table import linear
     from s2sgrad.runtime.arrays import embed_diagonal
 
-    linear(
-        writable_diagonal, lambda g, a, offset=0, axis1=0, axis2=1: embed_diagonal(g, a, offset, axis1, axis2)
-    )
+    linear(writable_diagonal, lambda g, a, offset=0, axis1=0, axis2=1: embed_diagonal(g, a, offset, axis1, axis2))
 
 
 _register_diagonal()
@@ -387,9 +385,7 @@ def meshgrid(*tensors, indexing="ij"):
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
         tensors = tuple(tensors[0])
     shape = tuple([x._a.size for x in tensors])
-    out = [
-        expand(reshape(x, *[-1 if j == i else 1 for j in range(len(shape))]), *shape) for i, x in enumerate(tensors)
-    ]
+    out = [expand(reshape(x, *[-1 if j == i else 1 for j in range(len(shape))]), *shape) for i, x in enumerate(tensors)]
     return tuple([transpose(x, 0, 1) for x in out]) if indexing == "xy" else tuple(out)
 
 

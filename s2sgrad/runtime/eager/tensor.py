@@ -227,11 +227,6 @@ class Size(tuple):
         return Size(out) if isinstance(key, slice) else out
 
 
-class _Meta(type):
-    def __instancecheck__(cls, instance):
-        return isinstance(instance, Tensor)
-
-
 class Parameter(Tensor):
     """A leaf that requires grad, marked as belonging to a model."""
 
@@ -373,7 +368,8 @@ def refresh(t):
     if t._made == "multi" and base._node is not None and is_grad_enabled():
         t._seen -= 1
         raise RuntimeError(
-            "this view is one of several outputs of a function (unbind, split), and its base has been modified inplace: "
+            "this view is one of several outputs of a function (unbind, split), "
+            "and its base has been modified inplace: "
             "take the views anew, or write before taking them"
         )
     t._history = f.history
