@@ -46,8 +46,9 @@ def is_grad_enabled() -> bool:
 def set_switch(name, value, usual):
     """Set a switch of this thread, and count it where it is not as usual."""
     was = getattr(_mode, name, usual)
-    PAUSED.add((value is not usual) - (was is not usual))
-    setattr(_mode, name, value)
+    if value is not was:
+        PAUSED.add((value is not usual) - (was is not usual))
+        setattr(_mode, name, value)
     return was
 
 

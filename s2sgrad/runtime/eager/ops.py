@@ -15,3 +15,4 @@ from s2sgrad.runtime.eager import (  # noqa: F401
 )
 from s2sgrad.runtime.eager.creation import zeros_like  # noqa: F401
 from s2sgrad.runtime.eager.shapes import stack  # noqa: F401
+from s2sgrad.runtime.eager.tensor import Tensor  # noqa: F401
