@@ -24,7 +24,7 @@ from s2sgrad.runtime.tensor import Traced
 from s2sgrad.runtime.views import ITEM, WRITE
 
 _ndarray = np.ndarray
-_F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
+_F64, _F32, _BF16 = np.dtype(np.float64), np.dtype(np.float32), dtypes.bfloat16.numpy
 _NUMBERS = frozenset((float, int, bool))
 
 # parameters of which a pullback reads the shape and type only, where its code does not show it
@@ -236,7 +236,7 @@ def call(name, function, *args, **kwargs):
     if not PAUSED.count and function not in _slow:
         out = _quick(name, function, args, kwargs)
         if out is not None:
-            return out
+            return _narrowed(out, function, args) if out._a.dtype is _F32 else out
     arguments = _Arguments()
     traced_args = tuple([arguments.traced(a) for a in args])
     traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
@@ -253,7 +253,14 @@ def call(name, function, *args, **kwargs):
             _slow.add(function)
         elif out._node is not None and out._node.number > before:
             _remember(name, function, args, kwargs, out)
-    return out
+    return _narrowed(out, function, args) if type(out) is Tensor and out._a.dtype is _F32 else out
+
+
+def _narrowed(out, function, args):
+    """`out` as bfloat16 where that is the operands' type: some NumPy functions answer in float32."""
+    if function is neural.cast or not any(type(a) is Tensor and a._a.dtype == _BF16 for a in args):
+        return out
+    return cast(out, dtypes.bfloat16)
 
 
 # ---------------------------------------------------------------- the same call again

@@ -3,7 +3,8 @@
 import numpy as np
 
 from s2sgrad.rules import neural
-from s2sgrad.runtime.eager.call import call
+from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.reductions import norm
 from s2sgrad.runtime.eager.registry import LINALG, enter, linalg, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
@@ -90,6 +91,8 @@ def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], tuple | list):
         operands = tuple(operands[0])
     _same_type(*operands)
+    if operands[0].dtype is dtypes.bfloat16:  # which NumPy's own does not take
+        return cast(einsum(equation, *[cast(x, dtypes.float32) for x in operands]), dtypes.bfloat16)
     return call("Einsum", np.einsum, equation, *operands)
 
 
