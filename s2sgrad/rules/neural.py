@@ -172,6 +172,14 @@ round_half_even = _step(np.round, "round")
 sign = _step(_sign, "sign")
 
 
+def magnitude(x):
+    """The absolute value of real numbers; its derivative needs the operand only."""
+    return np.abs(x)
+
+
+elementwise(magnitude, lambda t, x: t * sign(x))
+
+
 def floor_quotient(x, y):
     """``floor(x / y)``."""
     return np.floor_divide(x, y)

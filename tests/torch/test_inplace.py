@@ -253,6 +253,46 @@ def test_views_made_without_recording():
         v.mul_(2)
 
 
+def test_nothing_flows_through_views_made_without_recording():
+    x = leaf(1.0, 2.0)
+    with torch.no_grad():
+        v, w = x[:1], x[0]
+    y = (v * v).sum() + w + (x * 3).sum()
+    assert (v * v).grad_fn.next_functions == ((None, 0), (None, 0))
+    y.backward()
+    assert x.grad.tolist() == [3, 3] and v.grad is None
+    with torch.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="no_grad"):
+        v.sum()
+
+
+def test_operands_may_not_lie_partly_on_what_is_written():
+    y = torch.ones(2, 3)
+    for write in (lambda: y[0].add_(y.view(6)[1:4]), lambda: y.add_(y[0]), lambda: y[0].copy_(y.view(6)[2:5])):
+        with pytest.raises(RuntimeError, match="memory location"):
+            write()
+    assert y.mul_(y).add_(y).tolist() == [[2] * 3] * 2
+
+
+def test_views_are_taken_anew_in_any_mode():
+    x = leaf(1.0, 2.0)
+    base = torch.zeros(2, dtype=F64)
+    v = base.unsqueeze(0)
+    base.add_(x)
+    with torch.no_grad():
+        v.mul_(2)
+    v.sum().backward()
+    assert v.tolist() == [[2, 4]] and x.grad.tolist() == [1, 1]
+
+
+def test_an_index_out_of_range_counts_no_write():
+    y = torch.ones(2)
+    with pytest.raises(IndexError):
+        y[5] = 1.0
+    assert y._version == 0
+
+
 def test_several_views_of_one_operation():
     y = matrix().clone()
     a, b = y.unbind(0)

@@ -16,7 +16,7 @@ from s2sgrad.rules import neural
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
-from s2sgrad.runtime.eager.tensor import Tensor, accumulator, new, node_of, refresh, share
+from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, accumulator, new, node_of, refresh, share
 from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
 from s2sgrad.runtime.node import Form, Node, next_number
 from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
@@ -75,11 +75,12 @@ class Naming:
         self.reads = reads
 
 
-NAMING = {
+NAMING = {  # Form -> Naming
     PICK: Naming((0,), 1, True, ()),
     ITEM: Naming((0,), 1, True, ()),
     WRITE: Naming((0, 1), 2, True, ()),
-}  # Form -> Naming
+    DEAD_END.form: Naming((), 0, True, ()),
+}
 _renamed = {}
 
 
@@ -409,8 +410,6 @@ def as_view(source, t, steps):
         t._made = source._made
     elif PAUSED.count and not is_grad_enabled():
         t._made = "inference" if is_inference_mode_enabled() else "no_grad"
-        if source.requires_grad and not is_inference_mode_enabled():
-            t._rg = True
 
 
 def finish(node, name, function, tensors=()):

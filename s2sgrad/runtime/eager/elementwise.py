@@ -346,7 +346,12 @@ trunc = UNARY["trunc"]
 
 def abs(input):  # noqa: A001
     """The absolute value."""
+    if isinstance(input, Tensor) and dtypes.differentiable(input._a.dtype) and input._a.dtype.kind != "c":
+        return _magnitude(input)
     return call("Abs", np.absolute, input)
+
+
+_magnitude = unary("Abs", neural.magnitude)
 
 
 def sgn(input):

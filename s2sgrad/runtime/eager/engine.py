@@ -21,7 +21,7 @@ from s2sgrad.runtime.eager.call import NAMING
 from s2sgrad.runtime.eager.hooks import run_after, run_before, run_tensor_hooks
 from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
-from s2sgrad.runtime.eager.tensor import ACCUMULATE, family, new
+from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, family, new
 from s2sgrad.runtime.eager.versions import STALE, written
 from s2sgrad.runtime.grad_mode import is_grad_enabled
 from s2sgrad.runtime.node import Form, Node
@@ -206,6 +206,8 @@ class Run:
                         heappush(heap, (-number, edge))
 
     def _add(self, node, c):
+        if node is DEAD_END:
+            return
         number = node.number
         pending = self.pending
         old = pending.get(number)

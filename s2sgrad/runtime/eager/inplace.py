@@ -13,6 +13,7 @@ from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import plain_index
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
+from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
 from s2sgrad.runtime.grad_mode import is_grad_enabled
@@ -171,11 +172,33 @@ def _keep_old_content(node, a):
         node.saved = (saved[0], (a.copy(), *saved[1][1:]), saved[2])
 
 
+def _check_overlap(t, others):
+    """Refuse operands that lie partly on the memory to be written."""
+    a = t._a
+    for other in others:
+        if not isinstance(other, Tensor) or other is t:
+            continue
+        refresh(other)
+        b = other._a
+        if (
+            b.shape == a.shape
+            and b.strides == a.strides
+            and b.__array_interface__["data"] == a.__array_interface__["data"]
+        ):
+            continue
+        if np.may_share_memory(a, b) and dense(a) and dense(b):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location: clone() one of them before"
+            )
+
+
 def in_place(function):
     """The variant of an operation that writes its result into its first argument."""
 
     def forward(self, *args, **kwargs):
         check_writable(self)
+        _check_overlap(self, args)
         before = next_number()
         value = function(self, *args, **kwargs)
         if value._node is not None and value._node.number > before:
@@ -241,6 +264,7 @@ def copy_(self, src, non_blocking=False):
     src = _operand(src)
     if not isinstance(src, Tensor):
         return write(self, src, ..., "Copy")
+    _check_overlap(self, (src,))
     if src._a.shape != self._a.shape:
         src = src.expand(*self._a.shape)
     return write(self, cast(src, self.dtype), ..., "Copy")
@@ -248,12 +272,12 @@ def copy_(self, src, non_blocking=False):
 
 @method("__setitem__")
 def setitem(self, key, value):
-    check_writable(self)
     key = plain_index(key)
+    target = np.shape(stand_in(self._a)[key])  # which raises where the index leaves the tensor
+    check_writable(self)
     if isinstance(value, np.ndarray):
         value = FUNCTIONS["as_tensor"](value)
     if isinstance(value, Tensor):
-        target = np.shape(stand_in(self._a)[key])
         while value._a.ndim > len(target) and value._a.shape[0] == 1:
             value = value.squeeze(0)
         try:

@@ -6,7 +6,7 @@ bears the operation's name (``MulBackward0``); the classes are made as they are 
 
 import numpy as np
 
-from s2sgrad.runtime.eager.tensor import AccumulateGrad, Tensor, face, faced, new, node_of
+from s2sgrad.runtime.eager.tensor import DEAD_END, AccumulateGrad, Tensor, face, faced, new, node_of
 from s2sgrad.runtime.eager.versions import STALE, checked
 from s2sgrad.runtime.grad_mode import is_grad_enabled
 from s2sgrad.runtime.node import Node
@@ -160,7 +160,7 @@ def edges_of(node):
 
 
 def _edge(node):
-    if node is None:
+    if node is None or node is DEAD_END:
         return (None, 0)
     if node.form is PICK:
         return (faced(node.edges), node.saved[0])

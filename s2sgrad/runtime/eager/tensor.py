@@ -19,8 +19,8 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.versions import STALE, Family
-from s2sgrad.runtime.grad_mode import is_grad_enabled
-from s2sgrad.runtime.node import Form, Node, next_number
+from s2sgrad.runtime.grad_mode import enable_grad, is_grad_enabled
+from s2sgrad.runtime.node import Form, Node, make_node, next_number
 from s2sgrad.runtime.record import PICK, record_step
 
 _ndarray = np.ndarray
@@ -295,6 +295,8 @@ class AccumulateGrad(Node):
 
 
 ACCUMULATE = Form("AccumulateGrad", None)
+# a view taken without recording of what requires grad: its results require grad, but nothing flows back
+DEAD_END = make_node(Form("DeadEnd", lambda g: ()), (), ())
 _making = threading.Lock()
 
 
@@ -318,8 +320,10 @@ def node_of(t):
     refresh(t)
     if t._node is not None:
         return t._node
-    if t._rg or t._base is not None and t.requires_grad:
+    if t._rg:
         return accumulator(t)
+    if t._base is not None and t.requires_grad:
+        return DEAD_END
     return None
 
 
@@ -359,6 +363,12 @@ def refresh(t):
     if id(t._a) in STALE:
         t._a = t._a[...]
     f.use(t._a)
+    if t._made == "no_grad" and t._base.requires_grad and is_grad_enabled():
+        t._seen -= 1
+        raise RuntimeError(
+            "this view was created in no_grad mode, and its memory has been modified inplace since: "
+            "take the view anew, in the mode in which it is used"
+        )
     if t._history == f.history:
         return
     base = t._base
@@ -387,9 +397,10 @@ def _retaken(t, data, node):
     """The node of the view `t`, taken of its base anew."""
     from s2sgrad.runtime.eager.call import finish
 
-    for step in t._steps:
-        data, node = record_step(step, data, node)
-        finish(node, None, step.function)
+    with enable_grad():
+        for step in t._steps:
+            data, node = record_step(step, data, node)
+            finish(node, None, step.function)
     return node
 
 
