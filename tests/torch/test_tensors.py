@@ -216,6 +216,29 @@ def test_casts_are_recorded():
         x.cuda()
 
 
+def test_calls_that_look_alike():
+    """What was learnt from one call serves the next only as far as it goes."""
+    x = leaf(1.5, 2.5)
+    assert x.float().requires_grad and not x.long().requires_grad and x.float().requires_grad
+    assert (x.view(2, 1) * x).requires_grad and (x.view(2, 1) * x.detach()).requires_grad
+    assert not (x.detach().view(2, 1) * x.detach()).requires_grad
+    for a in (x, x.view(1, 2), x.detach().view(1, 2)):
+        y = torch.cat([a, a]) * torch.cat([a, a])
+        assert y.requires_grad is a.requires_grad
+    for place, expected in ((0, [6, 0]), (1, [0, 10])):
+        y = (x * x).index_select(0, torch.tensor([place, place]))
+        assert torch.autograd.grad(y.sum(), x)[0].tolist() == expected
+
+
+def test_parameters():
+    p = torch.nn.Parameter(torch.ones(2))
+    assert (
+        p.requires_grad and isinstance(p, torch.Tensor) and not torch.nn.Parameter(torch.ones(1), False).requires_grad
+    )
+    ((p * 2).sin() @ p).backward()
+    assert p.grad.shape == (2,)
+
+
 def test_repr():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     assert repr(x) == "tensor([1., 2.], requires_grad=True)"

@@ -311,6 +311,8 @@ def _quick(name, function, args, kwargs):
         return None
     t = object.__new__(Tensor)
     t._a = out
+    if not dtypes.differentiable(out.dtype):
+        return t
     form, elementwise, reads = plan
     n = t._node = Node()
     n.form = form
@@ -487,6 +489,54 @@ def unary(name, function):
         n.form = form
         n.saved = (a if keep else None, z) if out else (a if keep else None,)
         n.edges = node
+        n.number = next_number()
+        return t
+
+    return forward
+
+
+def product(name, function, otherwise):
+    """The operation of two matrices or vectors of one type, by a NumPy function with a pullback for each.
+
+    `otherwise` takes all other operands.
+    """
+    first, second = lookup(function).pullbacks.values()
+
+    def forms(active, make):
+        def make_twin():
+            from s2sgrad.runtime.fallback import recording_rule
+
+            return make(recording_rule(first), recording_rule(second))
+
+        reads = tuple([1 - i for i in active])
+        form = Form(name, make(first, second), active, None, make_twin, 2)
+        NAMING[form] = Naming(active, 2, False, reads)
+        return form
+
+    form_x = forms((0,), lambda first, second: lambda g, x, y: first(g, None, x, y))
+    form_y = forms((1,), lambda first, second: lambda g, x, y: second(g, None, x, y))
+    form_xy = forms((0, 1), lambda f, s: lambda g, x, y: (f(g, None, x, y), s(g, None, x, y)))
+
+    def forward(x, y):
+        if PAUSED.count or type(x) is not Tensor or type(y) is not Tensor or x._inference or y._inference:
+            return otherwise(x, y)
+        node, other = node_of(x), node_of(y)
+        a, b = x._a, y._a
+        if a.dtype is not b.dtype or a.dtype is not _F64 and a.dtype is not _F32 or a.ndim != 2 or b.ndim != 2:
+            return otherwise(x, y)
+        if a.shape[1] != b.shape[0]:
+            return otherwise(x, y)
+        t = object.__new__(Tensor)
+        t._a = function(a, b)
+        if node is None and other is None:
+            return t
+        n = t._node = Node()
+        if other is None:
+            n.form, n.edges, n.saved = form_x, node, (stand_in(a), b)
+        elif node is None:
+            n.form, n.edges, n.saved = form_y, other, (a, stand_in(b))
+        else:
+            n.form, n.edges, n.saved = form_xy, (node, other), (a, b)
         n.number = next_number()
         return t
 

@@ -189,14 +189,15 @@ class Run:
                         pending[number] = c
                     heappush(heap, (-number, edges))
                 continue
-            for i, edge in enumerate(edges):
+            for edge, part in zip(edges, c if c is not None else (None,) * len(edges), strict=True):
                 if edge is None:
                     continue
                 number = edge.number
-                if c is not None:
-                    part = c[i]
-                    if part is not None:
+                if part is not None:
+                    if number in pending or edge is DEAD_END:
                         self._add(edge, part)
+                    else:
+                        pending[number] = part
                 left = waiting[number] = waiting[number] - 1
                 if left == 0:
                     if edge.form is ACCUMULATE:
@@ -213,7 +214,7 @@ class Run:
         old = pending.get(number)
         if old is None:
             pending[number] = c
-        elif number in self.owned and type(c) is _ndarray and type(old) is _ndarray and c.dtype == old.dtype:
+        elif number in self.owned and type(c) is _ndarray and c.dtype is old.dtype:
             old += c
         else:
             total = pending[number] = old + c

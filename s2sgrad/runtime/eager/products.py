@@ -4,7 +4,7 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.call import call, cast, product
 from s2sgrad.runtime.eager.reductions import norm
 from s2sgrad.runtime.eager.registry import LINALG, enter, linalg, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
@@ -37,7 +37,8 @@ def matmul(input, other):
     return _multiplied(name, np.matmul, input, other)
 
 
-Tensor.__matmul__ = lambda self, other: matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+_product = product("Mm", np.matmul, lambda x, y: matmul(x, y) if isinstance(y, Tensor) else NotImplemented)
+Tensor.__matmul__ = lambda self, other: _product(self, other)
 Tensor.__rmatmul__ = lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 
