@@ -106,3 +106,23 @@ def test_complex_is_refused():
         jacobian(lambda x: x * 1j)(np.ones(2))
     with pytest.raises(ArgumentError, match="complex argument"):
         jacobian(lambda z: np.real(z))(np.ones(2) * 1j)
+
+
+def half_squared_norm(x):
+    n = np.linalg.norm(x)
+    return 0.5 * n * n
+
+
+def squared_norm(x):
+    return np.linalg.norm(x) ** 2
+
+
+def cubed_norm(x):
+    return np.linalg.norm(x) ** 3
+
+
+@pytest.mark.parametrize("f, scale", [(half_squared_norm, 1.0), (squared_norm, 2.0), (cubed_norm, 0.0)])
+def test_powers_of_a_norm_at_the_origin(f, scale):
+    H = hessian(f)
+    assert np.array_equal(H(np.zeros(2)), scale * np.eye(2))
+    assert H.engine == "compiled"
