@@ -26,6 +26,7 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import record
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, zeros_of
 from s2sgrad.runtime.engine import backward
+from s2sgrad.runtime.grad_mode import enable_grad
 from s2sgrad.runtime.location import location_of, user_location
 from s2sgrad.runtime.namespace import (
     BUILTINS,
@@ -648,7 +649,8 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
         call_args = [turned[i] if i in turned else session.turn(a) for i, a in enumerate(args)]
         call_kwargs = {k: turned[k] if k in turned else session.turn(a) for k, a in kwargs.items()}
         try:
-            out = _callable(session, function)(*call_args, **call_kwargs)
+            with enable_grad():  # a derivative is asked for: in the caller's grad mode it might be a silent zero
+                out = _callable(session, function)(*call_args, **call_kwargs)
             results, rebuild = flatten(out)
             nodes = [_node_of(result) for result in results]
             if outer is None:

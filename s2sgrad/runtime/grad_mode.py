@@ -6,6 +6,7 @@ thread has it off.
 """
 
 import functools
+import inspect
 import threading
 
 
@@ -42,35 +43,85 @@ def is_grad_enabled() -> bool:
     return _mode.enabled
 
 
-class _Switch:
-    """A context, and a decorator, that sets the thread's switch and puts it back."""
+def set_switch(name, value, usual):
+    """Set a switch of this thread, and count it where it is not as usual."""
+    was = getattr(_mode, name, usual)
+    if value is not was:
+        PAUSED.add((value is not usual) - (was is not usual))
+        setattr(_mode, name, value)
+    return was
 
-    target = True
 
-    def __enter__(self):
-        stack = _mode.__dict__.setdefault("stack", [])
-        stack.append(_mode.enabled)
-        PAUSED.add(1)
-        _mode.enabled = self.target
-        return self
+def set_grad(enabled):
+    """Set whether this thread records; return what was."""
+    return set_switch("enabled", enabled, True)
 
-    def __exit__(self, *exc_info):
-        _mode.enabled = _mode.stack.pop()
-        PAUSED.add(-1)
+
+class Context:
+    """A context that is a decorator too: of functions, generators, coroutines and classes' methods."""
+
+    def again(self):
+        """A context like this one, for one call of a decorated function."""
+        return type(self)()
 
     def __call__(self, function):
-        kind = type(self)
+        if inspect.isgeneratorfunction(function):
+            return self._around_generator(function)
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def awaited(*args, **kwargs):
+                with self.again():
+                    return await function(*args, **kwargs)
+
+            return awaited
 
         @functools.wraps(function)
-        def switched(*args, **kwargs):
-            with kind():
+        def called(*args, **kwargs):
+            with self.again():
                 return function(*args, **kwargs)
 
-        return switched
+        return called
+
+    def _around_generator(self, function):
+        @functools.wraps(function)
+        def generator(*args, **kwargs):
+            inner = function(*args, **kwargs)
+            step, value = inner.send, None
+            while True:
+                try:
+                    with self.again():
+                        item = step(value)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    step, value = inner.send, (yield item)
+                except GeneratorExit:
+                    with self.again():
+                        inner.close()
+                    raise
+                except BaseException as error:
+                    step, value = inner.throw, error
+
+        return generator
 
 
-class no_grad(_Switch):  # noqa: N801 (torch's name)
-    """Record nothing within: results are plain data.
+class _GradSwitch(Context):
+    enabled = True
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else self(function)
+
+    def __enter__(self):
+        self.was = set_grad(self.enabled)
+
+    def __exit__(self, *exc_info):
+        set_grad(self.was)
+
+
+class no_grad(_GradSwitch):  # noqa: N801
+    """Record nothing within: results are plain.
 
     Examples
     --------
@@ -79,11 +130,11 @@ class no_grad(_Switch):  # noqa: N801 (torch's name)
     False
     """
 
-    target = False
+    enabled = False
 
 
-class enable_grad(_Switch):  # noqa: N801 (torch's name)
-    """Record again within a `no_grad`.
+class enable_grad(_GradSwitch):  # noqa: N801
+    """Record again within `no_grad`.
 
     Examples
     --------
@@ -91,3 +142,34 @@ class enable_grad(_Switch):  # noqa: N801 (torch's name)
     ...     is_grad_enabled()
     True
     """
+
+    def __enter__(self):
+        self.was = set_grad(not getattr(_mode, "inference", False))
+
+
+class set_grad_enabled(Context):  # noqa: N801
+    """Switch recording at once; as a context, put it back at the end.
+
+    Examples
+    --------
+    >>> with set_grad_enabled(False):
+    ...     is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode):
+        self.mode = bool(mode)
+        self.was = set_grad(self.mode)
+
+    def __enter__(self):
+        set_grad(self.mode)
+
+    def __exit__(self, *exc_info):
+        set_grad(self.was)
+
+    def again(self):
+        return set_grad_enabled(self.mode)
+
+    def __call__(self, function):
+        set_grad(self.was)
+        return super().__call__(function)

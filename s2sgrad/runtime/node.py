@@ -73,7 +73,8 @@ class Node:
         Grows with time: a node's edges lead to smaller numbers only.
     """
 
-    __slots__ = ("form", "saved", "edges", "number")  # no __init__: Node() and four writes are faster
+    # no __init__: Node() and four writes are faster. `face` stays unset unless somebody looks at the node itself.
+    __slots__ = ("form", "saved", "edges", "number", "face")
 
     @property
     def name(self) -> str:

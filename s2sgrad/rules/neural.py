@@ -1,0 +1,304 @@
+"""Functions that models are made of and NumPy does not have, each with its rule.
+
+They are plain NumPy themselves. Steps (`floor`, `round`, `sign`) have a derivative here, zero, where NumPy's
+own are inactive: a tensor keeps its history through them.
+"""
+
+import math
+
+import numpy as np
+
+from s2sgrad.rules.table import elementwise, linear, vjp
+from s2sgrad.runtime.arrays import over, times
+
+# ---------------------------------------------------------------- elementwise
+
+
+def relu(x):
+    """``max(x, 0)``."""
+    return np.where(x > 0, x, 0 * x) if x.dtype.kind not in "fiu" else np.maximum(x, 0)
+
+
+def gate(t, on):
+    """`t` where `on` is positive (or nan), zero elsewhere."""
+    return np.where(on <= 0, 0 * t, t)
+
+
+elementwise(gate, lambda s, t, on: gate(s, on), lambda s, t, on: 0.0 * s)
+elementwise(relu, lambda t, x, out: gate(t, out))
+
+
+def leaky_relu(x, slope):
+    """``x`` where it is positive, ``slope * x`` elsewhere."""
+    return np.where(x > 0, x, slope * x)
+
+
+elementwise(leaky_relu, lambda t, x, slope: np.where(x > 0, t, slope * t), None)
+
+
+def sigmoid(x):
+    """``1 / (1 + exp(-x))``, without overflow."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-x))
+
+
+elementwise(sigmoid, lambda t, x, out: t * (out * (1 - out)))
+
+
+def rsqrt(x):
+    """``1 / sqrt(x)``."""
+    return 1 / np.sqrt(x)
+
+
+elementwise(rsqrt, lambda t, x, out: times(t, -0.5 * out * out * out))
+
+
+def reciprocal(x):
+    """``1 / x``; its derivative needs the result only."""
+    return np.reciprocal(x)
+
+
+elementwise(reciprocal, lambda t, x, out: times(t, -out * out))
+
+
+def quotient(x, y):
+    """``x / y``; its derivative needs the operands only."""
+    return np.divide(x, y)
+
+
+elementwise(quotient, lambda t, x, y: over(t, y), lambda t, x, y: -over(times(over(t, y), x), y))
+
+
+def erf(x):
+    """The error function."""
+    return _erf(x).astype(x.dtype)
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+elementwise(erf, lambda t, x: t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x))).astype(np.asarray(x).dtype))
+
+
+def erfc(x):
+    """``1 - erf(x)``."""
+    return _erfc(x).astype(x.dtype)
+
+
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+elementwise(erfc, lambda t, x: -t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x))).astype(np.asarray(x).dtype))
+
+
+def logit(x):
+    """``log(x / (1 - x))``."""
+    return np.log(x / (1 - x))
+
+
+elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * (1 - x))))
+
+
+def softplus(x):
+    """``log(1 + exp(x))``."""
+    return np.logaddexp(x, 0 * x)
+
+
+elementwise(softplus, lambda t, x: t * sigmoid(x))
+
+
+def clamp(x, low, high):
+    """`x` within bounds, either of which may be None."""
+    return np.clip(x, low, high)
+
+
+def _within(x, low, high):
+    inside = np.ones(np.shape(x), bool)
+    if low is not None:
+        inside = inside & (x >= low)
+    if high is not None:
+        inside = inside & (x <= high)
+    return inside
+
+
+elementwise(clamp, lambda t, x, low, high: np.where(_within(x, low, high), t, 0.0 * t), None, None)
+
+
+def _sign(x):
+    out = np.sign(x)
+    return np.where(np.isnan(x), 0, out).astype(out.dtype) if out.dtype.kind == "f" else out
+
+
+def sgn(z):
+    """``z / |z|``, zero at zero."""
+    return _sign(z)
+
+
+def sgn_pullback(g, out, z):
+    """Only a turn of `z` changes a complex sign; a real sign does not change at all."""
+    if not np.iscomplexobj(z):
+        return 0.0 * g
+    along = np.real(np.conj(out) * g) * out
+    return np.where(z == 0, 0.0, (g - along) / np.where(z == 0, 1.0, np.abs(z)))
+
+
+vjp(sgn, z=sgn_pullback)
+
+
+def angle(z):
+    """The angle of complex numbers."""
+    return np.angle(z)
+
+
+def angle_pullback(g, out, z):
+    """Across the direction of `z`; zero at zero, where there is no angle."""
+    if not np.iscomplexobj(z):
+        return 0.0 * g
+    return g * (1j * z) / np.where(z == 0, 1.0, np.square(np.abs(z)))
+
+
+vjp(angle, z=angle_pullback)
+
+
+def _step(function, name):
+    def step(x):
+        return function(x)
+
+    step.__name__ = step.__qualname__ = name
+    elementwise(step, lambda t, x: 0 * t)
+    return step
+
+
+floor = _step(np.floor, "floor")
+ceil = _step(np.ceil, "ceil")
+trunc = _step(np.trunc, "trunc")
+round_half_even = _step(np.round, "round")
+sign = _step(_sign, "sign")
+
+
+def magnitude(x):
+    """The absolute value of real numbers; its derivative needs the operand only."""
+    return np.abs(x)
+
+
+elementwise(magnitude, lambda t, x: t * sign(x))
+
+
+def floor_quotient(x, y):
+    """``floor(x / y)``."""
+    return np.floor_divide(x, y)
+
+
+elementwise(floor_quotient, lambda t, x, y: 0 * t, lambda t, x, y: 0 * t)
+
+# ---------------------------------------------------------------- along an axis
+
+
+def logsumexp(x, axis, keepdims):
+    """``log(sum(exp(x)))`` without overflow."""
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0 * np.nan_to_num(top))
+    with np.errstate(divide="ignore"):
+        out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return out if keepdims else np.squeeze(out, axis=axis)
+
+
+def _spread(g, axis, keepdims):
+    return g if keepdims else np.expand_dims(g, axis)
+
+
+vjp(
+    logsumexp,
+    x=lambda g, out, x, axis, keepdims: _spread(g, axis, keepdims) * np.conj(np.exp(x - _spread(out, axis, keepdims))),
+)
+
+
+def softmax(x, axis):
+    """``exp(x)``, scaled to the sum 1 along an axis."""
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+vjp(softmax, x=lambda g, out, x, axis: np.conj(out) * (g - np.sum(g * np.conj(out), axis=axis, keepdims=True)))
+
+
+def log_softmax(x, axis):
+    """The logarithm of `softmax`."""
+    return x - logsumexp(x, axis, True)
+
+
+vjp(log_softmax, x=lambda g, out, x, axis: g - np.conj(np.exp(out)) * np.sum(g, axis=axis, keepdims=True))
+
+
+def cast(x, dtype):
+    """`x` in another type."""
+    return x.astype(dtype)
+
+
+linear(cast, lambda g, x, dtype: cast(np.real(g) if np.iscomplexobj(g) and not np.iscomplexobj(x) else g, x.dtype))
+
+# ---------------------------------------------------------------- norms
+
+
+def norm(x, order, axis, keepdims):
+    """The vector norm of `order` along axes."""
+    size = np.abs(x)
+    if order == np.inf:
+        return np.max(size, axis=axis, keepdims=keepdims)
+    if order == -np.inf:
+        return np.min(size, axis=axis, keepdims=keepdims)
+    if order == 0:
+        return np.sum(x != 0, axis=axis, keepdims=keepdims).astype(size.dtype)
+    if order == 1:
+        return np.sum(size, axis=axis, keepdims=keepdims)
+    if order == 2:
+        return np.sqrt(np.sum(np.square(size), axis=axis, keepdims=keepdims))
+    return np.power(np.sum(np.power(size, order), axis=axis, keepdims=keepdims), 1 / order)
+
+
+def _direction(x):
+    return sgn(x)
+
+
+def norm_pullback(g, out, x, order, axis, keepdims):
+    """The minimum-norm choice where the norm has a kink; zero at the origin."""
+    if not keepdims:
+        g = np.expand_dims(g, axis)
+        out = np.expand_dims(out, axis)
+    if order == 2:
+        return g / np.where(out == 0, 1.0, out) * x
+    size = np.abs(x)
+    if order == 1:
+        return g * _direction(x)
+    if order == np.inf or order == -np.inf:
+        hit = size == out
+        return over(g * hit, np.sum(hit, axis=axis, keepdims=True)) * _direction(x)
+    return g / np.power(np.where(out == 0, 1.0, out), order - 1) * np.power(size, order - 1) * _direction(x)
+
+
+vjp(norm, x=norm_pullback)
+
+# ---------------------------------------------------------------- matrices
+
+
+def matrix_exp(A):
+    """The exponential of square matrices, by scaling and squaring a Taylor series."""
+    n = A.shape[-1]
+    size = np.max(np.sum(np.abs(A), axis=-1)) if A.size else 0.0
+    halvings = max(0, math.ceil(math.log2(size)) + 4) if size > 0 else 0
+    scaled = A / 2**halvings
+    out = term = np.broadcast_to(np.eye(n, dtype=A.dtype), A.shape)
+    for k in range(1, 18):
+        term = term @ scaled / k
+        out = out + term
+    for _ in range(halvings):
+        out = out @ out
+    return out
+
+
+def matrix_exp_pullback(g, out, A):
+    """The corner of the exponential of a block matrix."""
+    n = A.shape[-1]
+    turned = np.conj(np.swapaxes(A, -1, -2))
+    top = np.concatenate([turned, g], axis=-1)
+    bottom = np.concatenate([np.zeros_like(turned), turned], axis=-1)
+    return matrix_exp(np.concatenate([top, bottom], axis=-2))[..., :n, n:]
+
+
+vjp(matrix_exp, A=matrix_exp_pullback)

@@ -1,0 +1,642 @@
+"""Elementwise operations: operators, functions of one and two tensors, comparisons, choices."""
+
+import numpy as np
+
+from s2sgrad.rules import neural
+from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.call import binary, call, cast, floating, unary
+from s2sgrad.runtime.eager.registry import enter, method, nn, op
+from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
+
+_PYTHON = (int, float, complex)
+_NUMBERS = (*_PYTHON, np.number, np.bool_)
+
+
+def promoting(*values):
+    """Operands of one type; the operands must broadcast."""
+    d = dtypes.result_type(*values)
+    shapes = [v._a.shape for v in values if isinstance(v, Tensor)]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise RuntimeError(
+            f"The sizes {' and '.join(str(list(s)) for s in shapes)} do not match: dimensions must be equal or 1"
+        ) from None
+    return [cast(v, d) if isinstance(v, Tensor) else np.asarray(v, d.numpy)[()] for v in values], d
+
+
+def promoting_to_float(*values):
+    """Operands of one floating point or complex type."""
+    (x, y), d = promoting(*values)
+    if d.rank < 2:
+        d = dtypes.get_default_dtype()
+        x, y = [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in (x, y)]
+    return [x, y], d
+
+
+def _checked(f):
+    """Refuse operands that are neither tensors nor numbers."""
+
+    def forward(x, y):
+        x, y = _operand(x), _operand(y)
+        if type(x) is not Tensor and not isinstance(x, Tensor) and not isinstance(y, Tensor):
+            raise TypeError("one of the operands must be a Tensor")
+        return f(x, y)
+
+    return forward
+
+
+def _operand(x):
+    if type(x) is Tensor or isinstance(x, (Tensor, *_PYTHON)):
+        return x
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, np.ndarray):
+        from s2sgrad.runtime.eager.creation import tensor
+
+        return tensor(x)
+    raise TypeError(f"unsupported operand of type {type(x).__name__}: Tensors and numbers are")
+
+
+# ---------------------------------------------------------------- operators
+
+_add = binary("Add", np.add, promoting)
+_sub = binary("Sub", np.subtract, promoting)
+_mul = binary("Mul", np.multiply, promoting)
+_div = binary("Div", neural.quotient, promoting_to_float)
+_pow = binary("Pow.1", np.power, promoting, 1, "Pow")
+_maximum = binary("Maximum", np.maximum, promoting)
+_minimum = binary("Minimum", np.minimum, promoting)
+
+
+def _scaled(y, alpha):
+    return y if alpha == 1 and type(alpha) is int else mul(y, alpha)
+
+
+@op()
+def add(input, other, *, alpha=1):
+    """``input + alpha * other``."""
+    return _add(_operand(input), _scaled(_operand(other), alpha))
+
+
+@op("subtract")
+def sub(input, other, *, alpha=1):
+    """``input - alpha * other``."""
+    x, y = _operand(input), _operand(other)
+    if isinstance(x, Tensor) and isinstance(y, Tensor) and (x._a.dtype == bool or y._a.dtype == bool):
+        raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
+    return _sub(x, _scaled(y, alpha))
+
+
+@op("multiply")
+def mul(input, other):
+    """``input * other``."""
+    return _mul(_operand(input), _operand(other))
+
+
+@op("divide", "true_divide")
+def div(input, other, *, rounding_mode=None):
+    """``input / other``, or rounded to the integer below ("floor") or towards zero ("trunc")."""
+    x, y = _operand(input), _operand(other)
+    if rounding_mode is None:
+        return _div(x, y)
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(f"rounding_mode is None, 'floor' or 'trunc', not {rounding_mode!r}")
+    (x, y), d = promoting(x, y)
+    if d.rank < 2:
+        out = np.floor_divide(_array(x), _array(y))
+        if rounding_mode == "trunc":
+            out = np.trunc(np.asarray(_array(x)) / _array(y)).astype(d.numpy)
+        return new(np.asarray(out), None)
+    if rounding_mode == "floor":
+        return call("Div", neural.floor_quotient, x, y)
+    return trunc(_div(x, y))
+
+
+def _array(x):
+    return x._a if isinstance(x, Tensor) else x
+
+
+@op()
+def floor_divide(input, other):
+    """``input // other``: no derivative flows through it."""
+    (x, y), d = promoting(_operand(input), _operand(other))
+    out = new(np.asarray(np.floor_divide(_array(x), _array(y))), None)
+    return undifferentiable("floor_divide", out, (x, y))
+
+
+def undifferentiable(name, out, inputs):
+    """`out`, a result of an operation that has no derivative: an error where one is asked for."""
+    tensors = [v for v in inputs if isinstance(v, Tensor)]
+    if not any(t.requires_grad for t in tensors):
+        return out
+    from s2sgrad.runtime.eager.function import Function
+
+    class Undifferentiable(Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            return out
+
+        @staticmethod
+        def backward(ctx, g):
+            raise RuntimeError(f"derivative for {name} is not implemented: it is not differentiable")
+
+    return Undifferentiable.apply(*tensors)
+
+
+@op()
+def remainder(input, other):
+    """The remainder with the sign of `other`, as ``%``."""
+    (x, y), _ = promoting(_operand(input), _operand(other))
+    return call("Remainder.1" if isinstance(y, Tensor) else "Remainder", np.remainder, x, y)
+
+
+@op()
+def fmod(input, other):
+    """The remainder with the sign of `input`."""
+    (x, y), _ = promoting(_operand(input), _operand(other))
+    return call("Fmod.1" if isinstance(y, Tensor) else "Fmod", np.fmod, x, y)
+
+
+@op()
+def float_power(input, exponent):
+    """``input ** exponent`` in double precision."""
+    x, y = [cast(v, dtypes.float64) if isinstance(v, Tensor) and not v.is_complex() else v for v in (input, exponent)]
+    return pow(x, float(y) if isinstance(y, int) else y)
+
+
+@op()
+def pow(input, exponent):
+    """``input ** exponent``."""
+    x, y = _operand(input), _operand(exponent)
+    if isinstance(y, int) and y < 0 and isinstance(x, Tensor) and x._a.dtype.kind in "iu":
+        raise RuntimeError("integers to negative integer powers are not allowed: convert the base to floating point")
+    d = dtypes.result_type(x, y)
+    if d.rank == 0:
+        raise NotImplementedError("pow is not defined for bool tensors")
+    return _integer_pow(x, y) if d.rank == 1 else _pow(x, y)
+
+
+def _integer_pow(x, y):
+    """Integer powers; a negative one of anything but 1 and -1 is zero."""
+    (x, y), _ = promoting(x, y)
+    x, y = _array(x), _array(y)
+    out = np.power(x, np.abs(y))
+    return new(np.asarray(np.where((y < 0) & (np.abs(x) != 1), 0, out).astype(out.dtype)), None)
+
+
+def _ordered(x):
+    x = _operand(x)
+    if isinstance(x, Tensor) and x._a.dtype.kind == "c":
+        raise RuntimeError("complex numbers have no order: maximum and minimum are not defined for them")
+    return x
+
+
+@op()
+def maximum(input, other):
+    """The larger of two, elementwise."""
+    return _maximum(_ordered(input), _ordered(other))
+
+
+@op()
+def minimum(input, other):
+    """The smaller of two, elementwise."""
+    return _minimum(_ordered(input), _ordered(other))
+
+
+for _name, _function, _title in (
+    ("atan2", np.arctan2, "Atan2"),
+    ("hypot", np.hypot, "Hypot"),
+    ("logaddexp", np.logaddexp, "Logaddexp"),
+):
+    enter(_name, _checked(binary(_title, _function, promoting_to_float)))
+enter("arctan2", Tensor.atan2)
+
+
+@op()
+def copysign(input, other):
+    """The size of one with the sign of the other."""
+    (x, y), _ = promoting_to_float(_operand(input), _operand(other))
+    return call("Copysign", np.copysign, x, y)
+
+
+@op()
+def fmax(input, other):
+    """The larger of two, a number rather than nan; of equal ones, the first."""
+    return where((input >= other) | other.isnan(), input, other)
+
+
+@op()
+def fmin(input, other):
+    """The smaller of two, a number rather than nan; of equal ones, the first."""
+    return where((input <= other) | other.isnan(), input, other)
+
+
+def _reflected(f):
+    return lambda self, other: f(other, self)
+
+
+def _operator(f):
+    """The function as an operator: an operand that it does not know may know better."""
+
+    def forward(self, other):
+        if type(other) is not Tensor and not isinstance(other, (*_NUMBERS, Tensor, np.ndarray)):
+            return NotImplemented
+        return f(self, other)
+
+    return forward
+
+
+for _name, _function in (
+    ("add", add),
+    ("sub", sub),
+    ("mul", mul),
+    ("truediv", div),
+    ("pow", pow),
+    ("floordiv", floor_divide),
+    ("mod", remainder),
+):
+    setattr(Tensor, f"__{_name}__", _operator(_function))
+    setattr(Tensor, f"__r{_name}__", _operator(_reflected(_function)))
+
+
+# the common operands go the short way
+for _name, _title, _function, _prepare in (
+    ("add", "Add", np.add, promoting),
+    ("sub", "Sub", np.subtract, promoting),
+    ("mul", "Mul", np.multiply, promoting),
+    ("truediv", "Div", neural.quotient, promoting_to_float),
+):
+    _f = binary(_title, _function, _prepare, otherwise=getattr(Tensor, f"__{_name}__"))
+    setattr(Tensor, f"__{_name}__", _f)
+
+# ---------------------------------------------------------------- functions of one tensor
+
+_UNARY = {
+    "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt, "log1p": np.log1p,
+    "expm1": np.expm1, "log2": np.log2, "log10": np.log10, "exp2": np.exp2,
+    "sigmoid": neural.sigmoid, "rsqrt": neural.rsqrt, "erf": neural.erf, "erfc": neural.erfc, "logit": neural.logit,
+    "deg2rad": np.deg2rad, "rad2deg": np.rad2deg, "sinc": np.sinc, "reciprocal": neural.reciprocal,
+}  # fmt: skip
+_SAME = {"neg": np.negative, "square": np.square, "relu": neural.relu}
+_STEPS = {
+    "floor": neural.floor, "ceil": neural.ceil, "trunc": neural.trunc, "round": neural.round_half_even,
+    "sign": neural.sign,
+}  # fmt: skip
+_ALIASES = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "negative": "neg", "fix": "trunc", "absolute": "abs", "expit": "sigmoid",
+}  # fmt: skip
+UNARY = {}  # name -> function, for the in-place variants and nn.functional
+
+
+_TITLES = {"log1p": "Log1P", "deg2rad": "Deg2Rad", "rad2deg": "Rad2Deg", "square": "Pow"}
+_NOT_OF = {
+    "erf": "c", "erfc": "c", "logit": "c", "relu": "bc", "floor": "bc", "ceil": "bc", "trunc": "bc", "round": "bc",
+    "sign": "c", "neg": "b", "abs": "b", "deg2rad": "c", "rad2deg": "c",
+}  # fmt: skip
+_KINDS = {"b": "bool", "c": "complex"}
+
+
+def _refusing(name, f):
+    """`f`, saying so where it does not take a kind of elements."""
+    kinds = _NOT_OF.get(name)
+    if kinds is None:
+        return f
+
+    def forward(input):
+        if isinstance(input, Tensor) and input._a.dtype.kind in kinds:
+            raise NotImplementedError(f"{name} is not defined for {_KINDS[input._a.dtype.kind]} tensors")
+        return f(input)
+
+    return forward
+
+
+def _entered(name, f):
+    f = _refusing(name, f)
+    f.__name__ = f.__qualname__ = name
+    UNARY[name] = enter(name, f)
+
+
+def _keeping_type(name, function):
+    title = _TITLES.get(name, name.capitalize())
+    recorded = unary(title, function)
+
+    def forward(input):
+        if not isinstance(input, Tensor):
+            raise TypeError(f"expected a Tensor, not {type(input).__name__}")
+        if not dtypes.differentiable(input._a.dtype):
+            refresh(input)
+            if input._a.dtype.kind == "b":
+                return cast(input, dtypes.int64) if name == "square" else input
+            return call(title, function, input)
+        return recorded(input)
+
+    return forward
+
+
+for _name, _function in _UNARY.items():
+    _entered(_name, unary(_TITLES.get(_name, _name.capitalize()), _function))
+for _name, _function in {**_SAME, **_STEPS}.items():
+    _entered(_name, _keeping_type(_name, _function))
+trunc = UNARY["trunc"]
+
+
+def abs(input):  # noqa: A001
+    """The absolute value."""
+    if isinstance(input, Tensor) and dtypes.differentiable(input._a.dtype) and input._a.dtype.kind != "c":
+        return _magnitude(input)
+    return call("Abs", np.absolute, input)
+
+
+_magnitude = unary("Abs", neural.magnitude)
+
+
+def sgn(input):
+    """``z / |z|``, zero at zero."""
+    return input if input._a.dtype.kind == "b" else call("Sgn", neural.sgn, input)
+
+
+_entered("abs", abs)
+_entered("sgn", sgn)
+for _name, _function in _ALIASES.items():
+    if _function in UNARY and _name != "expit":
+        UNARY[_name] = enter(_name, UNARY[_function])
+
+Tensor.__neg__ = UNARY["neg"]
+Tensor.__abs__ = abs
+
+
+@method("__pos__")
+def positive(self):
+    return self
+
+
+enter("positive", positive)
+
+
+@op()
+def round(input, *, decimals=0):
+    """To the nearest integer, or to a number of decimals; halves to even."""
+    if decimals == 0:
+        return UNARY["round"](input)
+    return div(UNARY["round"](mul(input, 10.0**decimals)), 10.0**decimals)
+
+
+@op()
+def frac(input):
+    """The part behind the point."""
+    return sub(input, trunc(input))
+
+
+@op("clip")
+def clamp(input, min=None, max=None):
+    """`input` within bounds. The gradient passes at the bounds themselves."""
+    if min is None and max is None:
+        raise RuntimeError("clamp needs at least one of min and max")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if min is not None:
+            input = where(input >= min, input, min)
+        return input if max is None else where(input <= max, input, max)
+    d = dtypes.result_type(input, *[v for v in (min, max) if v is not None])
+    return call("Clamp.1", neural.clamp, cast(input, d), min, max)
+
+
+@op()
+def clamp_min(input, min):
+    """`input`, at least `min`."""
+    return clamp(input, min)
+
+
+@op()
+def clamp_max(input, max):
+    """`input`, at most `max`."""
+    return clamp(input, None, max)
+
+
+@op()
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    """Numbers in place of nan and the infinities."""
+    return call("NanToNum", np.nan_to_num, input, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@op()
+def lerp(input, end, weight):
+    """``input + weight * (end - input)``."""
+    return add(input, mul(sub(end, input), weight))
+
+
+@op()
+def addcmul(input, tensor1, tensor2, *, value=1):
+    """``input + value * tensor1 * tensor2``."""
+    return add(input, mul(tensor1, tensor2), alpha=value)
+
+
+@op()
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    """``input + value * tensor1 / tensor2``."""
+    return add(input, div(tensor1, tensor2), alpha=value)
+
+
+# ---------------------------------------------------------------- complex numbers
+
+
+@op()
+def real(input):
+    """The real part: a view."""
+    return call("Real", np.real, input) if input._a.dtype.kind == "c" else input
+
+
+@op()
+def imag(input):
+    """The imaginary part: a view."""
+    if input._a.dtype.kind != "c":
+        raise RuntimeError("imag is of complex tensors only")
+    return call("Imag", np.imag, input)
+
+
+Tensor.real = property(real)
+Tensor.imag = property(imag)
+
+
+@op("conj_physical", "resolve_conj", method=False)
+def conj(input):
+    """The complex conjugate."""
+    return call("Conj", np.conjugate, input) if input._a.dtype.kind == "c" else input
+
+
+Tensor.conj = Tensor.conj_physical = conj
+Tensor.resolve_conj = Tensor.resolve_neg = lambda self: self
+
+
+@op("arg")
+def angle(input):
+    """The angle of complex numbers."""
+    return call("Angle", neural.angle, floating(input))
+
+
+@op(method=False)
+def complex(real, imag):  # noqa: A001
+    """A complex tensor of real and imaginary parts."""
+    if real._a.dtype != imag._a.dtype:
+        raise RuntimeError("real and imag must have the same dtype")
+    d = dtypes.of(real._a.dtype).to_complex()
+    return _add(cast(real, d), _mul(cast(imag, d), 1j))
+
+
+@op(method=False)
+def polar(abs, angle):
+    """A complex tensor of absolute values and angles."""
+    return complex(mul(abs, UNARY["cos"](angle)), mul(abs, UNARY["sin"](angle)))
+
+
+@op()
+def view_as_real(input):
+    """Complex numbers as pairs of real ones."""
+    from s2sgrad.runtime.eager.ops import stack
+
+    return stack([real(input), imag(input)], -1)
+
+
+@op()
+def view_as_complex(input):
+    """Pairs of real numbers as complex ones."""
+    return complex(input[..., 0], input[..., 1])
+
+
+@op()
+def is_complex(input):
+    """Whether the elements are complex."""
+    return input.dtype.is_complex
+
+
+@op()
+def is_floating_point(input):
+    """Whether the elements are floating point numbers."""
+    return input.dtype.is_floating_point
+
+
+# ---------------------------------------------------------------- comparisons and logic
+
+
+def _plain(function, name, complex_too=True):
+    def forward(input, other):
+        x, y = _operand(input), _operand(other)
+        if not complex_too and any(isinstance(v, Tensor) and v._a.dtype.kind == "c" for v in (x, y)):
+            raise NotImplementedError(f"{name} is not defined for complex tensors: they have no order")
+        (x, y), _ = promoting(x, y)
+        for v in (x, y):
+            if isinstance(v, Tensor):
+                refresh(v)
+        try:
+            return new(np.asarray(function(_array(x), _array(y))), None)
+        except TypeError:
+            raise NotImplementedError(
+                f"{name} is not defined for these types: {_described(x)} and {_described(y)}"
+            ) from None
+
+    return forward
+
+
+def _described(v):
+    return repr(v.dtype) if isinstance(v, Tensor) else type(v).__name__
+
+
+for _name, _function, _complex in (
+    ("lt", np.less, False),
+    ("le", np.less_equal, False),
+    ("gt", np.greater, False),
+    ("ge", np.greater_equal, False),
+    ("eq", np.equal, True),
+    ("ne", np.not_equal, True),
+):
+    _f = enter(_name, _plain(_function, _name, _complex))
+    setattr(Tensor, f"__{_name}__", _operator(_f))
+for _name, _function in (
+    ("logical_and", np.logical_and),
+    ("logical_or", np.logical_or),
+    ("logical_xor", np.logical_xor),
+    ("bitwise_and", np.bitwise_and),
+    ("bitwise_or", np.bitwise_or),
+    ("bitwise_xor", np.bitwise_xor),
+):
+    _f = enter(_name, _plain(_function, _name))
+    if _name.startswith("bitwise"):
+        _short = _name.removeprefix("bitwise_")
+        setattr(Tensor, f"__{_short}__", _operator(_f))
+        setattr(Tensor, f"__r{_short}__", _operator(_reflected(_f)))
+for _name, _alias in (
+    ("greater", "gt"),
+    ("less", "lt"),
+    ("greater_equal", "ge"),
+    ("less_equal", "le"),
+    ("not_equal", "ne"),
+):
+    enter(_name, getattr(Tensor, _alias))
+for _name, _function in (
+    ("isnan", np.isnan),
+    ("isinf", np.isinf),
+    ("isfinite", np.isfinite),
+    ("logical_not", np.logical_not),
+    ("bitwise_not", np.bitwise_not),
+    ("signbit", np.signbit),
+):
+    enter(_name, lambda input, _f=_function: new(np.asarray(_f(input._a)), None))
+Tensor.__invert__ = Tensor.bitwise_not
+
+
+@op(method=True)
+def equal(input, other):
+    """Whether two tensors have the same shape and elements."""
+    return input._a.shape == other._a.shape and bool(np.all(input._a == other._a))
+
+
+@op()
+def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """Whether two tensors agree within tolerances."""
+    return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
+
+
+@op()
+def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """Where two tensors agree within tolerances."""
+    return new(np.asarray(np.isclose(input._a, other._a, rtol, atol, equal_nan)), None)
+
+
+# ---------------------------------------------------------------- choices
+
+
+@op(method=False)
+def where(condition, input=None, other=None):
+    """`input` where the condition holds, `other` elsewhere."""
+    if input is None:
+        from s2sgrad.runtime.eager.indexing import nonzero
+
+        return nonzero(condition, as_tuple=True)
+    (x, y), _ = promoting(_operand(input), _operand(other))
+    return call("Where", np.where, condition, x, y)
+
+
+@method("where")
+def _where(self, condition, other):
+    return where(condition, self, other)
+
+
+@op()
+def masked_fill(input, mask, value):
+    """`input` with `value` where `mask` holds."""
+    v = value if isinstance(value, Tensor) else np.asarray(value, input._a.dtype)
+    return call("MaskedFill", np.where, mask, cast(v, input.dtype) if isinstance(v, Tensor) else v, input)
+
+
+@op()
+def heaviside(input, values):
+    """0 below zero, 1 above, `values` at zero."""
+    return undifferentiable("heaviside", new(np.heaviside(input._a, values._a), None), (input, values))
+
+
+nn("relu")(UNARY["relu"])
+nn("sigmoid")(UNARY["sigmoid"])
+nn("tanh")(UNARY["tanh"])

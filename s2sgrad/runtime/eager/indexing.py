@@ -1,0 +1,304 @@
+"""Reading and writing items: ``x[...]``, gather, scatter and their kin."""
+
+import operator
+
+import numpy as np
+
+from s2sgrad.rules.table import vjp
+from s2sgrad.runtime.arrays import unbroadcast
+from s2sgrad.runtime.eager.call import Naming, _like, as_view, call, cast, renamed
+from s2sgrad.runtime.eager.registry import enter, method, op
+from s2sgrad.runtime.eager.shapes import _axis, no_alias
+from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
+from s2sgrad.runtime.grad_mode import PAUSED
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.views import ITEM, item_step
+
+_ndarray = np.ndarray
+
+
+def plain_index(key, own=True):
+    """A key of ``x[key]`` in NumPy's words; tensors in it as arrays nobody will change."""
+    kind = type(key)
+    if kind is tuple:
+        return tuple([plain_index(k) for k in key])
+    if kind is int or kind is type(...) or key is None:
+        return key
+    if kind is slice:
+        if isinstance(key.step, int) and key.step < 0:
+            raise ValueError("step must be greater than zero: use flip()")
+        return slice(*[int(v) if isinstance(v, Tensor) else v for v in (key.start, key.stop, key.step)])
+    if kind is bool:
+        return key
+    if isinstance(key, Tensor):
+        refresh(key)
+        a = key._a
+        if a.dtype.kind not in "biu":
+            raise IndexError(f"tensors used as indices must be of an integer type or bool, not {key.dtype!r}")
+        if a.dtype == np.uint8:
+            a = a.astype(bool)
+        if a.ndim == 0 and a.dtype.kind in "iu":
+            return int(a)
+        return a.copy() if own else a
+    if kind is list:
+        return np.array([int(k) if isinstance(k, Tensor) else k for k in key]) if key else np.empty(0, np.int64)
+    if kind is _ndarray:
+        return key.copy()
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise IndexError(f"an index is an integer, slice, Ellipsis, None or a tensor, not {kind.__name__}") from None
+
+
+def _name(key):
+    if type(key) is int:
+        return "Select"
+    if type(key) is slice:
+        return "Slice"
+    if type(key) is tuple and not any(isinstance(k, _ndarray) for k in key):
+        last = [k for k in key if type(k) is not slice or k != slice(None)]
+        return (
+            "Select" if last and type(last[-1]) is int else "Slice" if last and type(last[-1]) is slice else "Unsqueeze"
+        )
+    if key is None:
+        return "Unsqueeze"
+    return "Alias" if key is Ellipsis else "Index"
+
+
+def _has_arrays(key):
+    return type(key) is bool or type(key) is tuple and any(type(k) is _ndarray or type(k) is bool for k in key)
+
+
+_item_forms = {}
+
+
+def _basic(x, key):
+    """``x[key]`` by integers and slices: a view."""
+    refresh(x)
+    out = x._a[key]
+    if type(out) is not _ndarray:
+        out = x._a[(*key, ...) if type(key) is tuple else (key, ...)]
+    node = node_of(x)
+    if node is not None:
+        name = _name(key)
+        form = _item_forms.get(name)
+        if form is None:
+            form = _item_forms[name] = renamed(Form(name, ITEM.pull, width=2), name, Naming((0,), 1, True, ()))
+        node = make_node(form, (_like(x._a), key), node)
+    t = new(out, node)
+    as_view(x, t, (item_step(key),))
+    return t
+
+
+@method("__getitem__")
+def getitem(self, key):
+    if type(key) is not int:
+        key = plain_index(key)
+    if self._a.ndim == 0 and (type(key) is int or type(key) is slice):
+        raise IndexError("a 0-dim tensor has no items: use item() for its number")
+    if type(key) is tuple and not key:
+        return no_alias(self)
+    if type(key) is not _ndarray and not PAUSED.count and not self._inference and not _has_arrays(key):
+        return _basic(self, key)
+    return call(_name(key), operator.getitem, self, key)
+
+
+@method("__iter__")
+def iterate(self):
+    if self._a.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@method("__len__")
+def length(self):
+    if self._a.ndim == 0:
+        raise TypeError("len() of a 0-d tensor")
+    return self._a.shape[0]
+
+
+@method("__contains__")
+def contains(self, value):
+    return bool(np.any(self._a == (value._a if isinstance(value, Tensor) else value)))
+
+
+# ---------------------------------------------------------------- choosing
+
+
+def _indices(index):
+    refresh(index)
+    return np.array(index._a)
+
+
+@op()
+def index_select(input, dim, index):
+    """Slices along an axis, by their numbers."""
+    return call("IndexSelect", np.take, input, _indices(index).reshape(-1), _axis(input, dim))
+
+
+@op()
+def take(input, index):
+    """Elements by their number in reading order."""
+    return call("Take", np.take, input, _indices(index))
+
+
+@op()
+def take_along_dim(input, indices, dim=None):
+    """Elements by their numbers along an axis; the other axes broadcast."""
+    if dim is None:
+        return call("TakeAlongDim", np.take, input, _indices(indices).reshape(-1))
+    return call("TakeAlongDim", np.take_along_axis, input, _indices(indices), _axis(input, dim))
+
+
+def along(index, dim, shape=None):
+    """The index of `gather` and `scatter` as NumPy takes it."""
+    if index.ndim == 0:
+        return ...
+    places = list(np.indices(index.shape, sparse=True))
+    places[dim] = index
+    return tuple(places)
+
+
+@op()
+def gather(input, dim, index, *, sparse_grad=False):
+    """Elements by their numbers along an axis."""
+    return call("Gather", operator.getitem, input, along(_indices(index), _axis(input, dim)))
+
+
+@op()
+def masked_select(input, mask):
+    """The elements where a mask holds."""
+    mask = np.broadcast_to(mask._a, np.broadcast_shapes(mask._a.shape, input._a.shape)).copy()
+    return call("MaskedSelect", operator.getitem, input.expand(*mask.shape), mask)
+
+
+@op()
+def select(input, dim, index):
+    """One slice along an axis: a view."""
+    return call("Select", operator.getitem, input, (*(slice(None),) * _axis(input, dim), int(index)))
+
+
+@op()
+def narrow(input, dim, start, length):
+    """A range of slices along an axis: a view."""
+    if start < 0 or length < 0 or start + length > input._a.shape[_axis(input, dim)]:
+        raise RuntimeError(f"narrow: start {start} and length {length} leave the axis")
+    return call("Slice", operator.getitem, input, (*(slice(None),) * _axis(input, dim), slice(start, start + length)))
+
+
+@op()
+def nonzero(input, *, as_tuple=False):
+    """Where the elements are not zero."""
+    found = np.nonzero(input._a)
+    if as_tuple:
+        return tuple([new(f, None) for f in found])
+    return new(np.stack(found, -1) if found else np.zeros((0, 0), np.int64), None)
+
+
+enter("argwhere", nonzero)
+
+
+@op(method=False)
+def tril_indices(row, col, offset=0):
+    """Where the lower triangle is."""
+    return new(np.stack(np.tril_indices(row, offset, col)), None)
+
+
+@op(method=False)
+def triu_indices(row, col, offset=0):
+    """Where the upper triangle is."""
+    return new(np.stack(np.triu_indices(row, offset, col)), None)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def put_at(x, value, key):
+    """`x` with `value` at `key`."""
+    out = np.array(x)
+    out[key] = value
+    return out
+
+
+vjp(
+    put_at,
+    x=lambda g, out, x, value, key: put_at(g, 0.0 * g[key], key),
+    value=lambda g, out, x, value, key: unbroadcast(g[key], value),
+)
+
+
+def add_to(x, value, key):
+    """`x` with `value` added at `key`; repeated places add up."""
+    out = np.array(x)
+    np.add.at(out, key, value)
+    return out
+
+
+vjp(
+    add_to,
+    x=lambda g, out, x, value, key: g,
+    value=lambda g, out, x, value, key: unbroadcast(g[key], value),
+)
+
+
+def _cut(src, shape):
+    """The part of the source of a scatter that the index covers."""
+    if not isinstance(src, Tensor) or src._a.shape == shape:
+        return src
+    return src[tuple(slice(0, n) for n in shape)]
+
+
+@op()
+def scatter(input, dim, index, src=None, *, value=None, reduce=None):
+    """`input` with elements of `src` at the places of `index` along an axis."""
+    places = _indices(index)
+    src = value if src is None else src
+    if reduce == "add":
+        return scatter_add(input, dim, index, src)
+    src = cast(_cut(src, places.shape), input.dtype) if isinstance(src, Tensor) else input._a.dtype.type(src)
+    return call("Scatter", put_at, input, src, along(places, _axis(input, dim)))
+
+
+@op()
+def scatter_add(input, dim, index, src):
+    """`input` with elements of `src` added at the places of `index` along an axis."""
+    places = _indices(index)
+    return call("ScatterAdd", add_to, input, _cut(src, places.shape), along(places, _axis(input, dim)))
+
+
+def _lines(input, dim, index):
+    return (*(slice(None),) * _axis(input, dim), _indices(index).reshape(-1))
+
+
+@op()
+def index_add(input, dim, index, source, *, alpha=1):
+    """`input` with slices of `source` added at the numbers of `index`."""
+    source = source if alpha == 1 else source * alpha
+    return call("IndexAdd", add_to, input, source, _lines(input, dim, index))
+
+
+@op()
+def index_copy(input, dim, index, source):
+    """`input` with slices of `source` at the numbers of `index`."""
+    return call("IndexCopy", put_at, input, source, _lines(input, dim, index))
+
+
+@op()
+def index_fill(input, dim, index, value):
+    """`input` with `value` in the slices of the numbers of `index`."""
+    value = value if isinstance(value, Tensor) else input._a.dtype.type(value)
+    return call("IndexFill", put_at, input, value, _lines(input, dim, index))
+
+
+@op()
+def index_put(input, indices, values, accumulate=False):
+    """`input` with `values` at indices."""
+    key = plain_index(tuple(indices))
+    return call("IndexPut", add_to if accumulate else put_at, input, cast(values, input.dtype), key)
+
+
+@op()
+def masked_scatter(input, mask, source):
+    """`input` with elements of `source`, in order, where a mask holds."""
+    mask = np.broadcast_to(mask._a, input._a.shape).copy()
+    return call("MaskedScatter", put_at, input, source.reshape(-1)[: int(mask.sum())], mask)

@@ -1,0 +1,323 @@
+"""Writing into tensors: ``add_``, ``x[i] = v``, ``copy_`` and their kin.
+
+The new content is computed as by the operation of the same name out of place, and then written into the
+memory that all views of it share. What that means for the history: the tensor continues from the new
+content; a view hands it to its base, whose other views follow when they are next used.
+"""
+
+import numpy as np
+
+from s2sgrad.runtime.eager import dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
+from s2sgrad.runtime.eager.call import NAMING, _like, cast, renamed, stand_in
+from s2sgrad.runtime.eager.elementwise import UNARY, _operand
+from s2sgrad.runtime.eager.graph import count_write
+from s2sgrad.runtime.eager.indexing import plain_index
+from s2sgrad.runtime.eager.layout import dense
+from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
+from s2sgrad.runtime.eager.registry import FUNCTIONS, method
+from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
+from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.node import make_node, next_number
+from s2sgrad.runtime.record import GeneralForm
+from s2sgrad.runtime.views import WRITE, item_step
+
+_ndarray = np.ndarray
+
+
+def check_writable(t):
+    """Refuse writes that would leave a history nobody can follow."""
+    refresh(t)
+    if t._inference and not is_inference_mode_enabled():
+        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed: clone() it first")
+    if not is_grad_enabled():
+        return
+    made, base = t._made, t._base
+    if base is None:
+        if t._node is None and t._rg:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation: "
+                "do it within no_grad(), or on a clone()"
+            )
+        return
+    if made == "no_grad" and (base.requires_grad or t.requires_grad):
+        raise RuntimeError(
+            "a view that was created in no_grad mode is being modified inplace with grad mode enabled: "
+            "make the view in grad mode, or write within no_grad()"
+        )
+    if made == "inference" and base.requires_grad:
+        raise RuntimeError("a view that was created in inference mode is being modified inplace outside of it")
+    if made in ("multi", "multi written") and t.requires_grad:
+        raise RuntimeError(
+            "this view is one of several outputs of a function (unbind, split): it cannot be modified inplace"
+        )
+    if made == "custom" and t.requires_grad:
+        raise RuntimeError(
+            "this view is the output of a custom Function and is being modified inplace: return a clone() from forward"
+        )
+    if base._node is None and base._rg:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation: "
+            "do it within no_grad(), or on a clone()"
+        )
+    if base is not None and t._node is None and t._rg:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation")
+
+
+def count_if_needed(t):
+    """Count a write that was made already."""
+    if not t._inference:
+        count_write(t)
+
+
+def rebase(t, node):
+    """Let the history of `t`, and of what it is a view of, continue from `node`."""
+    f = family(t)
+    f.history += 1
+    base = t._base
+    if base is None or base._family is not f:
+        set_node(t, node)
+        t._history = f.history
+        return
+    refresh(base)
+    old = node_of(base) if base._node is not None else None
+    set_node(base, make_node(WRITE, (_like(base._a), t._steps, stand_in(t._a)), (old, node)))
+    base._history = f.history
+    t._history = -1
+    t._seen = -1
+    refresh(t)
+
+
+def _overlaps(a):
+    return a.size > 1 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
+
+
+def write(t, value, key=None, name="Write"):
+    """Make `value` the content of `t`.
+
+    Without `key`, it is the new content computed from the old. With `key`, it is a tensor or a number that
+    replaces the old content there.
+    """
+    a = t._a
+    if _overlaps(a):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location: "
+            "clone() the tensor before"
+        )
+    if not a.flags.writeable:
+        raise RuntimeError("the memory of this tensor is read-only: clone() it first")
+    raw, node = value, None
+    recording = is_grad_enabled() and dtypes.differentiable(a.dtype)
+    if isinstance(value, Tensor):
+        value = cast(value, t.dtype)
+        raw = value._a
+        node = node_of(value) if recording else None
+        if np.may_share_memory(raw, a):
+            raw = np.array(raw)
+    own = node_of(t) if recording else None
+    count_if_needed(t)
+    a = t._a
+    a[... if key is None else key] = raw
+    if node is None and own is None:
+        return t
+    if key is not None:
+        model = stand_in(raw) if isinstance(raw, _ndarray) else stand_in(np.asarray(stand_in(a)[key]))
+        form = WRITE if name == "Write" else _written_whole(name)
+        node = make_node(form, (_like(a), (item_step(key),), model), (own, node))
+    rebase(t, node)
+    if key is None and value._a.shape == a.shape:
+        _resave(node, value._a, t._a)
+    return t
+
+
+_forms = {}
+
+
+def _written_whole(name):
+    if name not in _forms:
+        _forms[name] = renamed(WRITE, name, NAMING[WRITE])
+    return _forms[name]
+
+
+def _resave(node, value, own):
+    """Let a node that saved its result save the memory it was written to."""
+    node.saved = _swapped(node.saved, value, own)
+
+
+def _swapped(saved, value, own):
+    if saved is value:
+        return own
+    if type(saved) is tuple:
+        return tuple([_swapped(s, value, own) for s in saved])
+    return saved
+
+
+def _assigned(t, value):
+    """Write the result of an operation, whose type and shape must fit."""
+    have, want = dtypes.of(value._a.dtype), t.dtype
+    if have.rank > want.rank:
+        raise RuntimeError(f"result type {have.name} can't be cast to the desired output type {want.name}")
+    if value._a.shape != t._a.shape:
+        raise RuntimeError(
+            f"output with shape {list(t._a.shape)} doesn't match the broadcast shape {list(value._a.shape)}"
+        )
+    return write(t, value)
+
+
+def _keep_old_content(node, a):
+    """Let a node that saved the content to be overwritten as its first argument keep a copy of it."""
+    saved = node.saved
+    if saved[0] is a:
+        node.saved = (a.copy(), *saved[1:])
+    elif isinstance(node.form, GeneralForm) and saved[1] and saved[1][0] is a:
+        node.saved = (saved[0], (a.copy(), *saved[1][1:]), saved[2])
+
+
+def _check_overlap(t, others):
+    """Refuse operands that lie partly on the memory to be written."""
+    a = t._a
+    for other in others:
+        if not isinstance(other, Tensor) or other is t:
+            continue
+        refresh(other)
+        b = other._a
+        if (
+            b.shape == a.shape
+            and b.strides == a.strides
+            and b.__array_interface__["data"] == a.__array_interface__["data"]
+        ):
+            continue
+        if np.may_share_memory(a, b) and dense(a) and dense(b):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location: clone() one of them before"
+            )
+
+
+def in_place(function):
+    """The variant of an operation that writes its result into its first argument."""
+
+    def forward(self, *args, **kwargs):
+        check_writable(self)
+        _check_overlap(self, args)
+        before = next_number()
+        value = function(self, *args, **kwargs)
+        if value._node is not None and value._node.number > before:
+            _keep_old_content(value._node, self._a)
+        return _assigned(self, value)
+
+    return forward
+
+
+_FAMILY = (
+    *UNARY,
+    *("add", "sub", "mul", "div", "pow", "remainder", "fmod", "floor_divide", "subtract", "multiply", "divide"),
+    *("true_divide", "clamp", "clip", "clamp_min", "clamp_max", "atan2", "hypot", "copysign", "lerp", "addcmul"),
+    *("addcdiv", "addmm", "addmv", "baddbmm", "masked_fill", "nan_to_num", "tril", "triu", "cumsum", "cumprod", "frac"),
+    *("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_put", "masked_scatter"),
+    *("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
+)  # fmt: skip
+
+for _name in _FAMILY:
+    _f = getattr(Tensor, _name)
+    setattr(Tensor, f"{_name}_", in_place(_f))
+    if _name in UNARY:
+        FUNCTIONS[f"{_name}_"] = getattr(Tensor, f"{_name}_")
+
+for _name, _function in (
+    ("add", "add"),
+    ("sub", "sub"),
+    ("mul", "mul"),
+    ("truediv", "div"),
+    ("pow", "pow"),
+    ("floordiv", "floor_divide"),
+    ("mod", "remainder"),
+    ("and", "bitwise_and"),
+    ("or", "bitwise_or"),
+    ("xor", "bitwise_xor"),
+):
+    setattr(Tensor, f"__i{_name}__", getattr(Tensor, f"{_function}_"))
+
+
+@method("zero_")
+def zero_(self):
+    """Zeros everywhere."""
+    check_writable(self)
+    return write(self, 0, ..., "Zero")
+
+
+@method("fill_")
+def fill_(self, value):
+    """One value everywhere."""
+    check_writable(self)
+    if isinstance(value, Tensor):
+        if value._a.ndim:
+            raise RuntimeError("fill_ takes a number or a tensor without dimensions")
+        value = cast(value, self.dtype).expand(*self._a.shape)
+    return write(self, value, ..., "Fill")
+
+
+@method("copy_")
+def copy_(self, src, non_blocking=False):
+    """The content of another tensor, broadcast and converted."""
+    check_writable(self)
+    src = _operand(src)
+    if not isinstance(src, Tensor):
+        return write(self, src, ..., "Copy")
+    _check_overlap(self, (src,))
+    if src._a.shape != self._a.shape:
+        src = src.expand(*self._a.shape)
+    return write(self, cast(src, self.dtype), ..., "Copy")
+
+
+@method("__setitem__")
+def setitem(self, key, value):
+    key = plain_index(key)
+    target = np.shape(stand_in(self._a)[key])  # which raises where the index leaves the tensor
+    check_writable(self)
+    if isinstance(value, np.ndarray):
+        value = FUNCTIONS["as_tensor"](value)
+    if isinstance(value, Tensor):
+        while value._a.ndim > len(target) and value._a.shape[0] == 1:
+            value = value.squeeze(0)
+        try:
+            np.broadcast_to(stand_in(value._a), target)
+        except ValueError:
+            raise RuntimeError(
+                f"shape mismatch: a value of shape {list(value._a.shape)} cannot be broadcast to {list(target)}"
+            ) from None
+    elif isinstance(value, list | tuple):
+        value = FUNCTIONS["tensor"](value)
+    write(self, value, key)
+
+
+def _viewing(function):
+    """The variant of a view operation that changes the tensor itself."""
+
+    def forward(self, *args):
+        refresh(self)
+        out = function(self, *args)
+        self._a = out._a
+        self._node = out._node
+        return self
+
+    return forward
+
+
+for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes"):
+    setattr(Tensor, f"{_name}_", _viewing(getattr(Tensor, _name)))
+
+
+def _random_fill(draw):
+    def forward(self, *args, generator=None, **kwargs):
+        from s2sgrad.runtime.eager.creation import _source
+
+        check_writable(self)
+        return write(self, np.asarray(draw(_source(generator), self._a.shape, *args, **kwargs)), ..., "Fill")
+
+    return forward
+
+
+Tensor.normal_ = _random_fill(lambda r, s, mean=0.0, std=1.0: r.normal(mean, std, s))
+Tensor.uniform_ = _random_fill(lambda r, s, low=0.0, high=1.0, **k: r.uniform(k.get("a", low), k.get("b", high), s))
+Tensor.bernoulli_ = _random_fill(lambda r, s, p=0.5: r.random(s) < p)

@@ -1,0 +1,329 @@
+"""What a tensor offers besides mathematics: numbers, arrays, types, printing, copying, storing."""
+
+import io
+import pickle
+
+import numpy as np
+
+from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.registry import FUNCTIONS, method, op
+from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
+
+# ---------------------------------------------------------------- numbers and arrays
+
+
+@method("item")
+def item(self):
+    """The number of a tensor of one element."""
+    if self._a.size != 1:
+        raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to a number")
+    return self._a.item()
+
+
+@method("tolist")
+def tolist(self):
+    return self._a.tolist()
+
+
+def _number(kind, error):
+    def convert(self):
+        if self._a.size != 1:
+            raise error(f"only one element tensors can be converted to Python numbers, this has {self._a.size}")
+        return kind(self._a.item())
+
+    return convert
+
+
+Tensor.__float__ = _number(float, ValueError)
+Tensor.__int__ = _number(int, ValueError)
+Tensor.__complex__ = _number(complex, ValueError)
+
+
+@method("__index__")
+def index(self):
+    if self._a.dtype.kind not in "iub" or self._a.size != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._a.item())
+
+
+@method("__bool__")
+def truth(self):
+    if self._a.size != 1:
+        raise RuntimeError("the truth value of a Tensor with no or several elements is ambiguous: use any() or all()")
+    return bool(self._a.item())
+
+
+@method("numpy")
+def numpy(self, *, force=False):
+    """The array itself: the memory is shared."""
+    refresh(self)
+    if force:
+        return self._a[...]
+    if self.requires_grad:
+        raise RuntimeError("can't call numpy() on a Tensor that requires grad: use tensor.detach().numpy()")
+    return self._a[...]
+
+
+@method("__array__")
+def as_array(self, dtype=None, copy=None):
+    a = numpy(self)
+    return a if dtype is None else a.astype(dtype)
+
+
+# NumPy functions of tensors: those of the table record, the operators' ufuncs among them
+@method("__array_ufunc__")
+def array_ufunc(self, ufunc, kind, *inputs, **kwargs):
+    if kind != "__call__" or kwargs:
+        return NotImplemented
+    if any(isinstance(x, np.ndarray) for x in inputs):
+        raise TypeError("an array and a Tensor do not mix here: make the array a tensor with from_numpy")
+    return _by_numpy(ufunc, inputs)
+
+
+@method("__array_function__")
+def array_function(self, function, types, args, kwargs):
+    return _by_numpy(function, args, kwargs)
+
+
+def _by_numpy(function, args, kwargs=None):
+    args = [a.item() if isinstance(a, np.generic) else a for a in args]
+    own = (
+        FUNCTIONS.get(_TORCH_NAMES.get(function.__name__, function.__name__))
+        if isinstance(function, np.ufunc)
+        else None
+    )
+    if own is not None and not kwargs:
+        return own(*args)
+    return call(None, function, *args, **(kwargs or {}))
+
+
+_TORCH_NAMES = {"power": "pow", "absolute": "abs", "conjugate": "conj"}
+
+
+# ---------------------------------------------------------------- types and devices
+
+
+class Device:
+    """Where a tensor lives: the CPU."""
+
+    def __init__(self, kind="cpu", index=None):
+        self.type, self.index = str(kind).partition(":")[0], index
+        if self.type != "cpu":
+            raise RuntimeError(f"there is no device {kind!r}: tensors live on the CPU")
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and other.type == self.type or other == self.type
+
+    def __hash__(self):
+        return hash(self.type)
+
+    def __repr__(self):
+        return f"device(type='{self.type}')"
+
+    __str__ = lambda self: self.type  # noqa: E731
+
+
+CPU = Device()
+Tensor.device = property(lambda self: CPU)
+Tensor.is_cuda = False
+Tensor.is_sparse = False
+Tensor.layout = "torch.strided"
+
+
+@method("to")
+def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
+    """The tensor in another type; itself where nothing changes."""
+    for a in args:
+        if isinstance(a, Tensor):
+            dtype = a.dtype
+        elif isinstance(a, dtypes.dtype | type | np.dtype):
+            dtype = a
+        elif isinstance(a, str | Device):
+            device = a
+    if device is not None and not isinstance(device, Device):
+        Device(device)
+    out = self if dtype is None else cast(self, dtypes.of(dtype))
+    return out.clone() if copy and out is self else out
+
+
+for _name, _dtype in (
+    ("double", dtypes.float64),
+    ("float", dtypes.float32),
+    ("half", dtypes.float16),
+    ("bfloat16", dtypes.bfloat16),
+    ("long", dtypes.int64),
+    ("int", dtypes.int32),
+    ("short", dtypes.int16),
+    ("char", dtypes.int8),
+    ("byte", dtypes.uint8),
+    ("bool", dtypes.bool_),
+    ("cfloat", dtypes.complex64),
+    ("cdouble", dtypes.complex128),
+):
+    setattr(Tensor, _name, lambda self, _d=_dtype: cast(self, _d))
+
+
+@method("type")
+def type_(self, dtype=None):
+    return f"torch.{self.dtype.name}" if dtype is None else cast(self, dtypes.of(dtype))
+
+
+@method("type_as")
+def type_as(self, other):
+    return cast(self, other.dtype)
+
+
+@method("cpu")
+def cpu(self):
+    return self
+
+
+@method("cuda")
+def cuda(self, device=None):
+    raise RuntimeError("there is no CUDA device here: tensors live on the CPU")
+
+
+def cuda_is_available():
+    """No: tensors live on the CPU."""
+    return False
+
+
+def cuda_device_count():
+    """None: tensors live on the CPU."""
+    return 0
+
+
+@op(method=False)
+def result_type(a, b):
+    """The type that an operation on both computes in."""
+    return dtypes.result_type(a, b)
+
+
+@op(method=False)
+def promote_types(a, b):
+    """The smallest type that holds both."""
+    return dtypes.promote(dtypes.of(a), dtypes.of(b))
+
+
+@op(method=False)
+def can_cast(from_, to):
+    """Whether in-place results of one type may be written into another."""
+    return dtypes.of(from_).rank <= dtypes.of(to).rank
+
+
+@op(method=False)
+def is_tensor(obj):
+    """Whether `obj` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+# ---------------------------------------------------------------- printing
+
+
+def _text(a):
+    plain = {"separator": ", ", "prefix": "tensor("}
+    if a.dtype.kind in "biu":
+        return np.array2string(a, **plain)
+    a = a if a.dtype.kind in "fc" else a.astype(np.float64)
+    finite = a[np.isfinite(a)]
+    if a.dtype.kind == "f" and np.all(finite == np.round(finite)) and np.all(np.abs(finite) < 1e6):
+        return np.array2string(a, **plain)
+    return np.array2string(a, precision=4, floatmode="fixed", **plain)
+
+
+@method("__repr__")
+def show(self):
+    refresh(self)
+    a = self._a
+    text = str(a.item()) if a.ndim == 0 and a.dtype.kind in "biu" else _number_text(a) if a.ndim == 0 else _text(a)
+    notes = []
+    if a.size == 0 and a.ndim != 1:
+        notes.append(f"size={tuple(a.shape)}")
+    if self.dtype not in (
+        dtypes.get_default_dtype(),
+        dtypes.int64,
+        dtypes.bool_,
+        dtypes.get_default_dtype().to_complex(),
+    ):
+        notes.append(f"dtype=torch.{self.dtype.name}")
+    if self._node is not None:
+        notes.append(f"grad_fn=<{self.grad_fn.name().split('::')[-1]}>")
+    elif self._rg:
+        notes.append("requires_grad=True")
+    return f"tensor({', '.join([text, *notes])})"
+
+
+def _number_text(a):
+    v = a.astype(np.float64).item() if a.dtype.kind not in "fc" else a.item()
+    if isinstance(v, complex):
+        return f"{v.real:.4f}{v.imag:+.4f}j"
+    if not np.isfinite(v):
+        return str(v)
+    if v == int(v) and abs(v) < 1e8:
+        return f"{v:.0f}."
+    return f"{v:.4f}" if 1e-4 <= abs(v) < 1e8 else f"{v:.4e}"
+
+
+@method("__format__")
+def formatted(self, spec):
+    return format(self._a.item(), spec) if spec else show(self)
+
+
+Tensor.__str__ = show
+
+# ---------------------------------------------------------------- copying and storing
+
+
+@method("__deepcopy__")
+def deepcopy(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol: detach() first"
+        )
+    out = new(np.array(self._a), None)
+    out._rg = self._rg
+    memo[id(self)] = out
+    if self._grad is not None:
+        out._grad = deepcopy(self._grad, memo)
+    return out
+
+
+@method("__copy__")
+def shallow(self):
+    out = new(self._a[...], None)
+    out._rg = self.requires_grad
+    return out
+
+
+@method("__reduce_ex__")
+def reduce(self, protocol):
+    refresh(self)
+    return _rebuilt, (np.array(self._a) if self._a.base is not None else self._a, self.requires_grad)
+
+
+def _rebuilt(array, requires_grad):
+    out = new(array, None)
+    out._rg = requires_grad
+    return out
+
+
+@op(method=False)
+def save(obj, f):
+    """Write an object with tensors to a file."""
+    if isinstance(f, io.IOBase) or hasattr(f, "write"):
+        pickle.dump(obj, f)
+        return
+    with open(f, "wb") as file:
+        pickle.dump(obj, file)
+
+
+@op(method=False)
+def load(f, map_location=None, weights_only=True):
+    """Read an object that `save` wrote. Only read what you wrote yourself: the format can run code."""
+    if hasattr(f, "read"):
+        return pickle.load(f)
+    with open(f, "rb") as file:
+        return pickle.load(file)

@@ -1,0 +1,456 @@
+"""Sums and their kin, extrema, sorting: operations along axes."""
+
+import numpy as np
+
+from s2sgrad.rules import neural
+from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.call import NAMING, Naming, call, cast, floating
+from s2sgrad.runtime.eager.registry import LINALG, enter, nn, op
+from s2sgrad.runtime.eager.shapes import _axis
+from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
+from s2sgrad.runtime.grad_mode import PAUSED
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.record import recorder
+
+
+def axes(x, dim):
+    """`dim` as NumPy's ``axis``."""
+    if dim is None or dim == ():
+        return None
+    if isinstance(dim, int):
+        return _axis(x, dim) if x._a.ndim else None
+    return tuple([_axis(x, d) for d in dim]) if x._a.ndim else None
+
+
+def _all_axes(x, dim):
+    axis = axes(x, dim)
+    return tuple(range(x._a.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
+
+
+def _summable(x, dtype):
+    if dtype is not None:
+        return cast(x, dtypes.of(dtype))
+    return cast(x, dtypes.int64) if x._a.dtype.kind in "bui" else x
+
+
+@op()
+def sum(input, dim=None, keepdim=False, *, dtype=None):  # noqa: A001
+    """The sum, of all or along axes; of integers and bools in int64."""
+    x = _summable(input, dtype)
+    if dim is None and not keepdim:
+        return _total(x)
+    return call("Sum.1", np.sum, x, axis=axes(x, dim), keepdims=keepdim)
+
+
+# of the sum of all elements, the pullback needs the shape only
+_TOTAL = Form("Sum", lambda g, shape: np.broadcast_to(g, shape), make_twin=lambda: recorder(np.broadcast_to), width=1)
+NAMING[_TOTAL] = Naming((0,), 1, True, ())
+
+
+def _total(x):
+    if PAUSED.count or x._inference or not dtypes.differentiable(x._a.dtype):
+        return call("Sum", np.sum, x)
+    node = node_of(x)
+    a = x._a
+    return new(np.asarray(np.add.reduce(a, axis=None)), node and make_node(_TOTAL, (a.shape,), node))
+
+
+@op()
+def mean(input, dim=None, keepdim=False, *, dtype=None):
+    """The mean, of all or along axes."""
+    x = input if dtype is None else cast(input, dtypes.of(dtype))
+    if not dtypes.differentiable(x._a.dtype):
+        raise RuntimeError("mean(): the input must be floating point or complex: convert it first")
+    if dim is None and not keepdim:
+        return call("Mean", np.mean, x)
+    return call("Mean.1", np.mean, x, axis=axes(x, dim), keepdims=keepdim)
+
+
+@op()
+def nansum(input, dim=None, keepdim=False, *, dtype=None):
+    """The sum of what is not nan."""
+    x = _summable(input, dtype)
+    return call("Nansum", np.nansum, x, axis=axes(x, dim), keepdims=keepdim)
+
+
+@op()
+def prod(input, dim=None, keepdim=False, *, dtype=None):
+    """The product, of all or along an axis."""
+    x = _summable(input, dtype)
+    return call("Prod" if dim is None else "Prod.1", np.prod, x, axis=axes(x, dim), keepdims=keepdim)
+
+
+def _spread_arguments(args, dim, unbiased, correction):
+    if args and isinstance(args[0], bool):
+        unbiased, *args = args
+    if args:
+        dim, *args = args
+    if args:
+        unbiased = args[0]
+    if correction is None:
+        correction = 1 if unbiased else 0
+    return dim, correction
+
+
+def _spreading(x):
+    if not dtypes.differentiable(x._a.dtype):
+        raise RuntimeError("std and var are of floating point and complex tensors only: convert the tensor first")
+    return x
+
+
+@op()
+def var(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
+    """The variance, of all or along axes."""
+    dim, correction = _spread_arguments(args, dim, unbiased, correction)
+    return call("Var", np.var, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
+
+
+@op()
+def std(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
+    """The standard deviation, of all or along axes."""
+    dim, correction = _spread_arguments(args, dim, unbiased, correction)
+    return call("Std", np.std, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
+
+
+enter(
+    "var_mean",
+    lambda input, *a, **k: (var(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))),
+    method=False,
+)
+enter(
+    "std_mean",
+    lambda input, *a, **k: (std(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))),
+    method=False,
+)
+
+
+@op()
+def logsumexp(input, dim, keepdim=False):
+    """``log(sum(exp(input)))`` along axes."""
+    return call("Logsumexp", neural.logsumexp, floating(input), _all_axes(input, dim), keepdim)
+
+
+@op()
+def cumsum(input, dim, *, dtype=None):
+    """Sums from the beginning."""
+    return call("Cumsum", np.cumsum, _summable(input, dtype), _axis(input, dim))
+
+
+@op()
+def cumprod(input, dim, *, dtype=None):
+    """Products from the beginning."""
+    return call("Cumprod", np.cumprod, _summable(input, dtype), _axis(input, dim))
+
+
+@op()
+def logcumsumexp(input, dim):
+    """``log(cumsum(exp(input)))``, without overflow."""
+    top = input.detach().amax(dim, keepdim=True)
+    return (input - top).exp().cumsum(dim).log() + top
+
+
+@op()
+def diff(input, n=1, dim=-1):
+    """Differences of neighbours."""
+    return call("Diff", np.diff, input, n, _axis(input, dim))
+
+
+# ---------------------------------------------------------------- extrema
+
+
+class _Named(tuple):
+    """What operations with two results return: by position, and by name."""
+
+    __slots__ = ()
+    values = property(lambda self: self[0])
+    indices = property(lambda self: self[1])
+
+
+def picked(name, x, positions, dim, keepdim):
+    """The elements of `x` at `positions` (one per line along `dim`), and the positions."""
+    if x._a.ndim == 0:
+        return _Named((call(name, np.reshape, x, ()), new(np.zeros((), np.int64), None)))
+    places = np.expand_dims(positions, dim)
+    values = call(name, np.take_along_axis, x, places, dim)
+    if not keepdim:
+        values = values.squeeze(dim)
+    else:
+        positions = places
+    return _Named((values, new(np.asarray(positions), None)))
+
+
+def take_line(x, positions, axis, keepdims):
+    """The elements of `x` at one position per line."""
+    out = np.take_along_axis(x, np.expand_dims(positions, axis), axis)
+    return out if keepdims else np.squeeze(out, axis)
+
+
+def _register_take_line():
+    from s2sgrad.rules.table import linear
+    from s2sgrad.runtime.arrays import embed
+
+    def adjoint(g, x, positions, axis, keepdims):
+        g = g if keepdims else np.expand_dims(g, axis)
+        return embed(g, x, _line_index(positions, axis))
+
+    linear(take_line, adjoint)
+
+
+def _line_index(positions, axis):
+    places = np.expand_dims(positions, axis)
+    index = list(np.indices(places.shape, sparse=True))
+    index[axis] = places
+    return tuple(index)
+
+
+def _register():
+    from s2sgrad.rules.table import inactive
+
+    inactive(_line_index)
+    _register_take_line()
+
+
+_register()
+
+
+def _extremum(name, full, arg):
+    def forward(input, dim=None, keepdim=False, *, other=None):
+        if isinstance(dim, Tensor) or other is not None:
+            from s2sgrad.runtime.eager.elementwise import maximum, minimum
+
+            return (maximum if full is np.max else minimum)(input, dim if other is None else other)
+        refresh(input)
+        if dim is None:
+            return call(f"{name}.1", full, _ordered(input))
+        if input._a.ndim == 0:
+            return picked(name, input, None, 0, keepdim)
+        dim = _axis(input, dim)
+        positions = np.asarray(arg(input._a, axis=dim))
+        values = call(name, take_line, input, positions, dim, keepdim)
+        return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
+
+    return forward
+
+
+max = enter("max", _extremum("Max", np.max, np.argmax))  # noqa: A001
+min = enter("min", _extremum("Min", np.min, np.argmin))  # noqa: A001
+
+
+def _ordered(x, dim=()):
+    if x._a.dtype.kind == "c":
+        raise NotImplementedError("complex numbers have no order: extrema are not defined for them")
+    if not x._a.size:
+        lines = _all_axes(x, dim)
+        if not dim and dim != 0 or len(lines) == x._a.ndim and dim == ():
+            raise RuntimeError("an empty tensor has no largest or smallest element: give a dim that is not empty")
+        if any(x._a.shape[d] == 0 for d in lines):
+            raise IndexError("an empty axis has no largest or smallest element")
+    return x
+
+
+@op()
+def amax(input, dim=(), keepdim=False):
+    """The largest, along axes; ties share the gradient."""
+    return call("Amax", np.max, _ordered(input, dim), axis=axes(input, dim), keepdims=keepdim)
+
+
+@op()
+def amin(input, dim=(), keepdim=False):
+    """The smallest, along axes; ties share the gradient."""
+    return call("Amin", np.min, _ordered(input, dim), axis=axes(input, dim), keepdims=keepdim)
+
+
+@op()
+def aminmax(input, *, dim=None, keepdim=False):
+    """The smallest and the largest."""
+    dim = () if dim is None else dim
+    return amin(input, dim, keepdim), amax(input, dim, keepdim)
+
+
+def _middle(a, axis):
+    order = np.argsort(a, axis=axis, kind="stable")
+    return np.take(order, (a.shape[axis] - 1) // 2, axis=axis)
+
+
+@op()
+def median(input, dim=None, keepdim=False):
+    """The median: the lower of two. Of all, ties share the gradient; along an axis, one is picked."""
+    refresh(input)
+    if dim is None:
+        flat = np.sort(input._a, axis=None)
+        value = flat[(flat.size - 1) // 2]
+        hit = input._a == value
+        share = new(hit / np.asarray(np.sum(hit), input._a.dtype), None)
+        return _pick_shared("Median", input, share, value)
+    dim = _axis(input, dim)
+    positions = _middle(input._a, dim)
+    values = call("Median.1", take_line, input, positions, dim, keepdim)
+    return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
+
+
+def shared_value(x, share, value):
+    """`value`, which is an element of `x`; its derivative goes to the elements by their `share`."""
+    return np.asarray(value)
+
+
+def _register_shared():
+    from s2sgrad.rules.table import linear
+
+    linear(shared_value, lambda g, x, share, value: g * share)
+
+
+_register_shared()
+
+
+def _pick_shared(name, x, share, value):
+    return call(name, shared_value, x, share._a.astype(x._a.dtype), value)
+
+
+@op()
+def kthvalue(input, k, dim=-1, keepdim=False):
+    """The k-th smallest along an axis."""
+    dim = _axis(input, dim)
+    positions = np.take(np.argsort(input._a, axis=dim, kind="stable"), k - 1, axis=dim)
+    values = call("Kthvalue", take_line, input, positions, dim, keepdim)
+    return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
+
+
+@op()
+def sort(input, dim=-1, descending=False, stable=False):
+    """In order along an axis, and the places where the elements were."""
+    refresh(input)
+    if input._a.ndim == 0:
+        return _Named((call("Sort", np.reshape, input, ()), new(np.zeros((), np.int64), None)))
+    dim = _axis(input, dim)
+    order = _order(input._a, dim, descending)
+    return _Named((call("Sort", np.take_along_axis, input, order, dim), new(order, None)))
+
+
+def _order(a, dim, descending):
+    if not descending:
+        return np.argsort(a, axis=dim, kind="stable")
+    flipped = np.argsort(np.flip(a, dim), axis=dim, kind="stable")
+    return np.flip(a.shape[dim] - 1 - flipped, dim)
+
+
+@op()
+def argsort(input, dim=-1, descending=False, stable=False):
+    """The places of the elements in order."""
+    return new(np.ascontiguousarray(_order(input._a, _axis(input, dim), descending)), None)
+
+
+@op()
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """The k largest (or smallest), and their places."""
+    dim = _axis(input, dim)
+    order = np.take(_order(input._a, dim, largest), range(k), axis=dim)
+    return _Named((call("Topk", np.take_along_axis, input, order, dim), new(order, None)))
+
+
+def _running(name, compare):
+    def forward(input, dim):
+        refresh(input)
+        dim = _axis(input, dim)
+        a = np.moveaxis(input._a, dim, 0)
+        best = np.zeros(a.shape, np.int64)
+        top = a[0].copy() if a.shape[0] else a
+        at = np.zeros(a.shape[1:], np.int64)
+        for i in range(a.shape[0]):
+            better = compare(a[i], top)
+            top = np.where(better, a[i], top)
+            at = np.where(better, i, at)
+            best[i] = at
+        places = np.moveaxis(best, 0, dim)
+        return _Named((call(name, np.take_along_axis, input, places, dim), new(places, None)))
+
+    return forward
+
+
+enter("cummax", _running("Cummax", np.greater_equal))
+enter("cummin", _running("Cummin", np.less_equal))
+
+
+def _index_of(arg):
+    def forward(input, dim=None, keepdim=False):
+        refresh(input)
+        return new(np.asarray(arg(input._a, axis=None if dim is None else _axis(input, dim), keepdims=keepdim)), None)
+
+    return forward
+
+
+enter("argmax", _index_of(np.argmax))
+enter("argmin", _index_of(np.argmin))
+
+
+@op()
+def unique(input, sorted=True, return_inverse=False, return_counts=False):
+    """The different elements."""
+    from s2sgrad.runtime.eager.elementwise import undifferentiable
+
+    found = np.unique(input._a, return_inverse=return_inverse, return_counts=return_counts)
+    values, *rest = found if isinstance(found, tuple) else (found,)
+    values = undifferentiable("unique", new(values, None), (input,))
+    return (values, *[new(f, None) for f in rest]) if rest else values
+
+
+def _logical(function):
+    def forward(input, dim=None, keepdim=False):
+        return new(np.asarray(function(input._a, axis=axes(input, dim), keepdims=keepdim)), None)
+
+    return forward
+
+
+enter("all", _logical(np.all))
+enter("any", _logical(np.any))
+enter("count_nonzero", lambda input, dim=None: new(np.asarray(np.count_nonzero(input._a, axis=axes(input, dim))), None))
+
+# ---------------------------------------------------------------- norms
+
+
+def _norm(x, order, dim, keepdim, name="LinalgVectorNorm"):
+    return call(name, neural.norm, floating(x), order, _all_axes(x, dim), keepdim)
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """The norm of vectors."""
+    x = x if dtype is None else cast(x, dtypes.of(dtype))
+    if ord == 0:
+        return new(np.asarray(neural.norm(x._a, 0, _all_axes(x, dim), keepdim)), None)
+    return _norm(x, ord, dim, keepdim)
+
+
+@op()
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    """The norm of a tensor taken as a vector."""
+    x = input if dtype is None else cast(input, dtypes.of(dtype))
+    if p == "nuc":
+        return LINALG["svdvals"](x).sum(-1)
+    return vector_norm(x, 2 if p in ("fro", None) else p, dim, keepdim)
+
+
+LINALG["vector_norm"] = vector_norm
+
+
+@op()
+def dist(input, other, p=2):
+    """The norm of the difference."""
+    return norm(input - other, p)
+
+
+# ---------------------------------------------------------------- softmax
+
+
+def _softmax(name, function):
+    def forward(input, dim=None, *, dtype=None, _stacklevel=3):
+        x = floating(input if dtype is None else cast(input, dtypes.of(dtype)))
+        if dim is None:
+            dim = 0 if x._a.ndim in (0, 1, 3) else 1
+        if x._a.ndim == 0:
+            return call(name, function, x.reshape(1), 0).reshape(())
+        return call(name, function, x, _axis(x, dim))
+
+    return forward
+
+
+nn("softmax")(enter("softmax", _softmax("Softmax", neural.softmax)))
+nn("log_softmax")(enter("log_softmax", _softmax("LogSoftmax", neural.log_softmax)))

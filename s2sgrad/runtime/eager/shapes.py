@@ -1,0 +1,494 @@
+"""Operations that move elements or look at them another way: mostly views."""
+
+import math
+
+import numpy as np
+
+from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.call import as_view, call, cast
+from s2sgrad.runtime.eager.registry import enter, method, op, sizes
+from s2sgrad.runtime.eager.tensor import Size, Tensor, new, refresh
+
+
+def view_array(a, shape):
+    """`a` with another shape, on the same memory."""
+    return np.reshape(a, shape)
+
+
+def _shape_of(x, shape):
+    shape = list(shape)
+    if shape.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    size = x._a.size
+    known = math.prod(n for n in shape if n != -1)
+    if -1 in shape:
+        if known == 0 or size % known:
+            raise RuntimeError(f"shape {shape} is invalid for input of size {size}")
+        shape[shape.index(-1)] = size // known
+    elif known != size:
+        raise RuntimeError(f"shape {shape} is invalid for input of size {size}")
+    return tuple(shape)
+
+
+@op()
+def reshape(input, *shape):
+    """Another shape: a view where the memory allows, a copy elsewhere."""
+    refresh(input)
+    return call("View", np.reshape, input, _shape_of(input, sizes(shape)))
+
+
+@method("view")
+def view(self, *shape):
+    """Another shape, or another type, of the same memory."""
+    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+        out = new(self._a.view(shape[0].numpy), None)
+        as_view(self, out, ())
+        return out
+    refresh(self)
+    shape = _shape_of(self, sizes(shape))
+    if self._a.size and not np.may_share_memory(np.reshape(self._a, shape), self._a):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride: use reshape(...), which may copy"
+        )
+    return call("View", np.reshape, self, shape)
+
+
+@method("view_as")
+def view_as(self, other):
+    return view(self, *other._a.shape)
+
+
+@method("reshape_as")
+def reshape_as(self, other):
+    return reshape(self, *other._a.shape)
+
+
+@op("ravel")
+def flatten(input, start_dim=0, end_dim=-1):
+    """Axes from `start_dim` to `end_dim` as one."""
+    shape = input._a.shape
+    if not shape:
+        return reshape(input, 1)
+    start, end = _axis(input, start_dim), _axis(input, end_dim)
+    if start == end:
+        return input
+    return reshape(input, *shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+
+
+@op()
+def unflatten(input, dim, sizes):
+    """One axis as several."""
+    dim = _axis(input, dim)
+    shape = input._a.shape
+    return reshape(input, *shape[:dim], *sizes, *shape[dim + 1 :])
+
+
+def _axis(x, dim):
+    n = max(x._a.ndim, 1)
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
+
+
+@op()
+def t(input):
+    """The transpose of a matrix."""
+    if input._a.ndim > 2:
+        raise RuntimeError("t() is of tensors with at most 2 dimensions")
+    return call("T", np.transpose, input)
+
+
+@op("swapaxes", "swapdims")
+def transpose(input, dim0, dim1):
+    """Two axes exchanged."""
+    if input._a.ndim == 0:
+        return call("Alias", np.reshape, input, ())
+    return call("Transpose", np.swapaxes, input, _axis(input, dim0), _axis(input, dim1))
+
+
+@op()
+def permute(input, *dims):
+    """The axes in another order."""
+    dims = sizes(dims)
+    if sorted(d % max(input._a.ndim, 1) for d in dims) != list(range(input._a.ndim)):
+        raise RuntimeError(f"permute({list(dims)}): every axis of the tensor must appear once")
+    return call("Permute", np.transpose, input, dims)
+
+
+@op("moveaxis")
+def movedim(input, source, destination):
+    """Axes at other places."""
+    return call("Permute", np.moveaxis, input, source, destination)
+
+
+Tensor.T = property(lambda self: call("T" if self._a.ndim == 2 else "Permute", np.transpose, self))
+Tensor.mT = property(lambda self: transpose(self, -2, -1))
+Tensor.H = property(lambda self: transpose(self, 0, 1).conj())
+Tensor.mH = property(lambda self: transpose(self, -2, -1).conj())
+enter("adjoint", lambda input: transpose(input, -2, -1).conj())
+
+
+@op()
+def unsqueeze(input, dim):
+    """A new axis of length 1."""
+    n = input._a.ndim + 1
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return call("Unsqueeze", np.expand_dims, input, dim)
+
+
+@op()
+def squeeze(input, dim=None):
+    """Without axes of length 1."""
+    shape = input._a.shape
+    dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    axes = tuple([_axis(input, d) for d in dims if shape and shape[_axis(input, d)] == 1])
+    return call("Squeeze" if dim is None else "Squeeze.1", np.squeeze, input, axes)
+
+
+@op(function=False)
+def expand(input, *size):
+    """Axes of length 1 repeated, without copying."""
+    size = sizes(size)
+    shape = input._a.shape
+    lead = len(size) - len(shape)
+    if lead < 0:
+        raise RuntimeError(f"expand({list(size)}): the tensor has {len(shape)} dimensions, more than that")
+    full = (1,) * lead + shape
+    target = tuple([have if want == -1 else want for have, want in zip(full, size, strict=True)])
+    if any(have not in (1, want) for have, want in zip(full, target, strict=True)):
+        raise RuntimeError(f"expanded size {list(size)} must match the existing size {list(shape)}")
+    return call("Expand", np.broadcast_to, input, target)
+
+
+@op()
+def broadcast_to(input, size):
+    """See `expand`."""
+    return expand(input, *size)
+
+
+@method("expand_as")
+def expand_as(self, other):
+    return expand(self, *other._a.shape)
+
+
+@op(method=False)
+def broadcast_tensors(*tensors):
+    """All tensors in their common shape."""
+    shape = np.broadcast_shapes(*[x._a.shape for x in tensors])
+    return tuple([expand(x, *shape) for x in tensors])
+
+
+@op("tile")
+def repeat(input, *repeats):
+    """Copies side by side along each axis."""
+    return call("Repeat", np.tile, input, sizes(repeats))
+
+
+@op()
+def repeat_interleave(input, repeats, dim=None):
+    """Each element several times."""
+    if isinstance(repeats, Tensor):
+        repeats = repeats._a
+    return call("RepeatInterleave", np.repeat, input, repeats, dim)
+
+
+@op("fliplr", "flipud")
+def flip(input, *dims):
+    """Axes in reverse."""
+    return call("Flip", np.flip, input, sizes(dims))
+
+
+enter("fliplr", lambda input: flip(input, 1))
+enter("flipud", lambda input: flip(input, 0))
+
+
+@op()
+def roll(input, shifts, dims=None):
+    """Elements moved along axes, around the end."""
+    return call("Roll", np.roll, input, shifts, dims)
+
+
+@op()
+def rot90(input, k=1, dims=(0, 1)):
+    """Quarter turns in a plane."""
+    return call("Rot90", np.rot90, input, k, tuple(dims))
+
+
+@op()
+def tril(input, diagonal=0):
+    """The lower triangle."""
+    return call("Tril", np.tril, input, diagonal)
+
+
+@op()
+def triu(input, diagonal=0):
+    """The upper triangle."""
+    return call("Triu", np.triu, input, diagonal)
+
+
+@op()
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """A diagonal: a view."""
+    return call("Diagonal", writable_diagonal, input, offset, dim1, dim2)
+
+
+def writable_diagonal(a, offset=0, axis1=0, axis2=1):
+    """``np.diagonal``, writable as its base is."""
+    out = np.diagonal(a, offset, axis1, axis2)
+    if isinstance(a, np.ndarray) and a.flags.writeable:
+        out.flags.writeable = True
+    return out
+
+
+def _register_diagonal():
+    from s2sgrad.rules.table import linear
+    from s2sgrad.runtime.arrays import embed_diagonal
+
+    linear(writable_diagonal, lambda g, a, offset=0, axis1=0, axis2=1: embed_diagonal(g, a, offset, axis1, axis2))
+
+
+_register_diagonal()
+
+
+@op()
+def diag(input, diagonal=0):
+    """The diagonal of a matrix, or a matrix with the diagonal given."""
+    return call("Diag", np.diag, input, diagonal)
+
+
+@op()
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """Matrices with the diagonals given."""
+    from s2sgrad.runtime.eager.creation import zeros
+
+    n = input._a.shape[-1] + abs(offset)
+    out = zeros(*input._a.shape[:-1], n, n, dtype=input.dtype)
+    diagonal(out, offset, -2, -1).copy_(input)
+    return movedim(out, (-2, -1), (dim1, dim2))
+
+
+@op()
+def trace(input):
+    """The sum of the diagonal."""
+    return call("Trace", np.trace, input)
+
+
+# ---------------------------------------------------------------- several tensors
+
+
+def _alike(tensors):
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("expected a non-empty list of Tensors")
+    d = dtypes.result_type(*tensors)
+    return [cast(x, d) for x in tensors]
+
+
+@op("concat", "concatenate", method=False)
+def cat(tensors, dim=0):
+    """Tensors one after another along an axis."""
+    tensors = [x for x in _alike(tensors) if x._a.shape != (0,)] or _alike(tensors)
+    try:
+        return call("Cat", np.concatenate, tensors, dim)
+    except ValueError as error:
+        raise RuntimeError(f"cat: sizes must match except in dimension {dim}: {error}") from None
+
+
+@op(method=False)
+def stack(tensors, dim=0):
+    """Tensors side by side along a new axis."""
+    try:
+        return call("Stack", np.stack, _alike(tensors), dim)
+    except ValueError as error:
+        raise RuntimeError(f"stack expects each tensor to be of equal size: {error}") from None
+
+
+enter("hstack", lambda tensors: cat(tensors, 0 if tensors[0]._a.ndim < 2 else 1), method=False)
+enter("vstack", lambda tensors: cat([x if x._a.ndim > 1 else unsqueeze(x, 0) for x in tensors], 0), method=False)
+
+
+@op()
+def unbind(input, dim=0):
+    """The slices along an axis, as views."""
+    if input._a.ndim == 0:
+        raise RuntimeError("unbind: a tensor without dimensions has no slices")
+    dim = _axis(input, dim)
+    moved = (slice(None),) * dim
+    return _multiple("Unbind", input, [(*moved, i) for i in range(input._a.shape[dim])])
+
+
+@op()
+def split(tensor, split_size_or_sections, dim=0):
+    """Pieces along an axis, as views."""
+    dim = _axis(tensor, dim)
+    n = tensor._a.shape[dim]
+    parts = split_size_or_sections
+    if isinstance(parts, int):
+        parts = [min(parts, n - i) for i in range(0, n, parts)] or [0]
+    elif sum(parts) != n:
+        raise RuntimeError(f"split sizes must add up to {n}, the size of dimension {dim}; got {list(parts)}")
+    moved, at, keys = (slice(None),) * dim, 0, []
+    for size in parts:
+        keys.append((*moved, slice(at, at + size)))
+        at += size
+    return _multiple("Split" if isinstance(split_size_or_sections, int) else "SplitWithSizes", tensor, keys)
+
+
+@op()
+def chunk(input, chunks, dim=0):
+    """At most so many pieces along an axis."""
+    n = input._a.shape[_axis(input, dim)]
+    return split(input, max(1, -(-n // chunks)), dim)
+
+
+@op()
+def tensor_split(input, indices_or_sections, dim=0):
+    """Pieces along an axis, at indices or nearly equal."""
+    n = input._a.shape[_axis(input, dim)]
+    if isinstance(indices_or_sections, int):
+        k = indices_or_sections
+        return split(input, [n // k + (i < n % k) for i in range(k)], dim)
+    cuts = [0, *indices_or_sections, n]
+    return split(input, [b - a for a, b in zip(cuts, cuts[1:], strict=False)], dim)
+
+
+def pieces(a, keys):
+    """Several items of `a`."""
+    return tuple([a[key] for key in keys])
+
+
+def _register_pieces():
+    from s2sgrad.rules.table import vjp
+    from s2sgrad.runtime.arrays import embed
+
+    def pullback(g, out, a, keys):
+        total = np.zeros_like(a)
+        for part, key in zip(g, keys, strict=True):
+            if part is not None:
+                total = total + embed(part, a, key)
+        return total
+
+    vjp(pieces, a=pullback)
+
+
+_register_pieces()
+
+
+def _multiple(name, x, keys):
+    return call(name, pieces, x, keys)
+
+
+@op(method=False)
+def meshgrid(*tensors, indexing="ij"):
+    """Coordinates of a grid."""
+    if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
+        tensors = tuple(tensors[0])
+    shape = tuple([x._a.size for x in tensors])
+    out = [expand(reshape(x, *[-1 if j == i else 1 for j in range(len(shape))]), *shape) for i, x in enumerate(tensors)]
+    return tuple([transpose(x, 0, 1) for x in out]) if indexing == "xy" else tuple(out)
+
+
+# ---------------------------------------------------------------- copies
+
+
+@op()
+def clone(input, *, memory_format=None):
+    """A copy, on the tape."""
+    return call("Clone", kept_copy, input)
+
+
+def kept_copy(a):
+    """A copy in the memory order of `a`."""
+    return np.array(a)
+
+
+def _register_copy():
+    from s2sgrad.rules.table import linear
+
+    linear(kept_copy, lambda g, a: g)
+
+
+_register_copy()
+
+
+@method("contiguous")
+def contiguous(self, memory_format=None):
+    """The tensor itself where it lies row by row in memory, a copy elsewhere."""
+    refresh(self)
+    return self if self._a.flags.c_contiguous else call("Clone", row_copy, self)
+
+
+def row_copy(a):
+    """A copy, row by row."""
+    return np.array(a, order="C")
+
+
+def _register_row_copy():
+    from s2sgrad.rules.table import linear
+
+    linear(row_copy, lambda g, a: g)
+
+
+_register_row_copy()
+
+
+@method("is_contiguous")
+def is_contiguous(self, memory_format=None):
+    return self._a.flags.c_contiguous
+
+
+@method("stride")
+def stride(self, dim=None):
+    strides = tuple([s // self._a.itemsize for s in self._a.strides])
+    return strides if dim is None else strides[dim]
+
+
+@method("size")
+def size(self, dim=None):
+    return Size(self._a.shape) if dim is None else self._a.shape[dim]
+
+
+@method("dim", "ndimension")
+def dim(self):
+    return self._a.ndim
+
+
+@op("nelement")
+def numel(input):
+    """The number of elements."""
+    return self_size(input)
+
+
+def self_size(x):
+    return x._a.size
+
+
+@method("element_size")
+def element_size(self):
+    return self._a.itemsize
+
+
+@method("storage_offset")
+def storage_offset(self):
+    base = self._a if self._base is None else self._base._a
+    return (self._a.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // self._a.itemsize
+
+
+@method("data_ptr")
+def data_ptr(self):
+    return self._a.__array_interface__["data"][0]
+
+
+Tensor.ndim = property(lambda self: self._a.ndim)
+Tensor.itemsize = property(lambda self: self._a.itemsize)
+Tensor.nbytes = property(lambda self: self._a.nbytes)
+
+
+def no_alias(x):
+    """`x` as a new tensor on the same memory, recorded."""
+    return call("Alias", np.reshape, x, x._a.shape)
+
+
+enter("atleast_1d", lambda input: input if input._a.ndim else reshape(input, 1), method=False)
+enter("atleast_2d", lambda input: input if input._a.ndim > 1 else reshape(input, 1, -1), method=False)

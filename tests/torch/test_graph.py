@@ -1,0 +1,172 @@
+"""Nodes and edges as users walk them."""
+
+import pytest
+
+import s2sgrad.torch as torch
+from s2sgrad.torch.autograd import grad
+from s2sgrad.torch.autograd.graph import GradientEdge, Node, get_gradient_edge
+
+F64 = torch.float64
+
+
+def leaf(*values):
+    return torch.tensor(list(values), dtype=F64, requires_grad=True)
+
+
+def title(node):
+    return type(node).__name__
+
+
+def test_neighbours():
+    a, b, e = leaf(2.0), leaf(0.5), leaf(1.0)
+    c = a * b
+    d = c.exp()
+    f = d + e
+    found = f.grad_fn.next_functions
+    assert isinstance(found, tuple) and found[0] == (d.grad_fn, 0) and title(found[1][0]) == "AccumulateGrad"
+    assert found[1][0].variable is e and d.grad_fn.next_functions[0][0] is c.grad_fn and a.grad_fn is None
+    assert f.grad_fn is f.grad_fn and found[1][0].next_functions == ()
+
+
+def test_places_of_constants_are_kept():
+    x, c = leaf(1.0), torch.ones(1, dtype=F64)
+    for y, expected in (
+        (x * c, [False, True]),
+        (c * x, [True, False]),
+        (x * 3, [False, True]),
+        (x**3, [False]),
+        (torch.cat([c, x]), [True, False]),
+    ):
+        assert [n is None for n, _ in y.grad_fn.next_functions] == expected
+
+
+@pytest.mark.parametrize(
+    ("f", "name"),
+    [
+        (lambda x: x + 1, "AddBackward0"),
+        (lambda x: x - 1, "SubBackward0"),
+        (lambda x: x / 2, "DivBackward0"),
+        (lambda x: -x, "NegBackward0"),
+        (lambda x: x**2, "PowBackward0"),
+        (lambda x: x**x, "PowBackward1"),
+        (lambda x: x.exp(), "ExpBackward0"),
+        (lambda x: x.log1p(), "Log1PBackward0"),
+        (lambda x: x.sum(), "SumBackward0"),
+        (lambda x: x.sum(0), "SumBackward1"),
+        (lambda x: x.mean(), "MeanBackward0"),
+        (lambda x: x @ x, "DotBackward0"),
+        (lambda x: x.view(2, 1) @ x.view(1, 2), "MmBackward0"),
+        (lambda x: x.view(2, 1), "ViewBackward0"),
+        (lambda x: x[0], "SelectBackward0"),
+        (lambda x: x[:1], "SliceBackward0"),
+        (lambda x: x[[0]], "IndexBackward0"),
+        (lambda x: x.expand(3, 2), "ExpandBackward0"),
+        (lambda x: x.clone(), "CloneBackward0"),
+        (lambda x: x.float(), "ToCopyBackward0"),
+        (lambda x: torch.stack([x, x]), "StackBackward0"),
+        (lambda x: torch.maximum(x, x), "MaximumBackward0"),
+        (lambda x: x.relu(), "ReluBackward0"),
+        (lambda x: x.softmax(0), "SoftmaxBackward0"),
+        (lambda x: x.clamp(0, 1), "ClampBackward1"),
+        (lambda x: x.max(), "MaxBackward1"),
+        (lambda x: x.max(0)[0], "MaxBackward0"),
+        (lambda x: x.unbind()[1], "UnbindBackward0"),
+        (lambda x: x.split(1)[1], "SplitBackward0"),
+    ],
+)
+def test_names(f, name):
+    y = f(leaf(1.0, 2.0))
+    assert title(y.grad_fn) == y.grad_fn.name() == name and f"grad_fn=<{name}>" in repr(y)
+
+
+def test_copy_slices_and_copies():
+    y = leaf(1.0, 2.0) * 1
+    y[:1].mul_(2)
+    assert y.grad_fn.name() == "torch::autograd::CopySlices" and title(y.grad_fn) == "CopySlices"
+    z = leaf(1.0, 2.0) * 1
+    z.copy_(y)
+    assert title(z.grad_fn) == "CopyBackwards"
+
+
+def test_several_results_share_a_node():
+    x = leaf(1.0, 2.0)
+    a, b = x.unbind()
+    assert a.grad_fn is b.grad_fn and (a.output_nr, b.output_nr, x.output_nr) == (0, 1, 0)
+    assert (a * b).grad_fn.next_functions == ((a.grad_fn, 0), (a.grad_fn, 1))
+    assert a.grad_fn(torch.tensor(5.0, dtype=F64), None).tolist() == [5, 0]
+
+
+def test_nodes_cannot_be_made():
+    with pytest.raises(TypeError):
+        Node()
+    assert not isinstance(3, Node) and isinstance((leaf(1.0) * 2).grad_fn, Node)
+
+
+def test_numbers_and_notes():
+    x = leaf(1.0)
+    a = x * 2
+    b = x * 3
+    assert b.grad_fn._sequence_nr() > a.grad_fn._sequence_nr()
+    assert a.grad_fn.next_functions[0][0]._sequence_nr() > b.grad_fn._sequence_nr()
+    a.grad_fn.metadata["note"] = 3
+    assert a.grad_fn.metadata == {"note": 3}
+
+
+def test_calling_nodes():
+    x = leaf(3.0)
+    y = x**2
+    ones = torch.ones(1, dtype=F64)
+    first = y.grad_fn(ones)
+    assert first.tolist() == [6] and first.requires_grad and y.grad_fn(ones * 2).tolist() == [12]
+    with torch.no_grad():
+        assert not y.grad_fn(ones).requires_grad
+    left, right = (y + x).grad_fn(torch.tensor(1))
+    assert left.dtype is right.dtype is torch.int64
+    with pytest.raises(TypeError):
+        y.grad_fn()
+    (x * 1).grad_fn.next_functions[0][0](ones)
+    assert x.grad.tolist() == [1]
+
+
+def test_walking_the_graph_by_hand_gives_the_gradient():
+    w, x = torch.tensor([[1.0, -2.0], [0.5, 1.0]], dtype=F64, requires_grad=True), leaf(1.0, 2.0)
+    y = (torch.relu(w @ x + 0.1) * x).sum()
+    found, todo = {}, [(y.grad_fn, torch.tensor(1.0, dtype=F64))]
+    while todo:
+        node, g = todo.pop()
+        grads = node(g)
+        for part, (following, _) in zip(
+            grads if isinstance(grads, tuple) else (grads,), node.next_functions, strict=True
+        ):
+            if following is not None and part is not None:
+                if title(following) == "AccumulateGrad":
+                    found[following.variable] = found.get(following.variable, 0) + part
+                else:
+                    todo.append((following, part))
+    y.backward()
+    assert torch.allclose(found[w], w.grad) and torch.allclose(found[x], x.grad)
+
+
+def test_edges():
+    x = leaf(1.0, 2.0)
+    h = x * 3
+    y = (h * h).sum()
+    edge = get_gradient_edge(h)
+    assert edge.node is h.grad_fn and edge.output_nr == 0 and edge._fields[:2] == ("node", "output_nr")
+    g, gx = grad(y, (edge, get_gradient_edge(x)), retain_graph=True)
+    assert g.tolist() == [6, 12] and gx.tolist() == [18, 36]
+    assert grad(GradientEdge(h.grad_fn, 0), x, torch.ones(2, dtype=F64), retain_graph=True)[0].tolist() == [3, 3]
+    y.backward(inputs=[get_gradient_edge(x)])
+    assert x.grad.tolist() == [18, 36]
+    with pytest.raises(RuntimeError):
+        get_gradient_edge(torch.ones(1))
+    with pytest.raises(RuntimeError):
+        grad(y, edge, materialize_grads=True)
+
+
+def test_an_edge_survives_writes():
+    x = leaf(1.0, 2.0)
+    h = x * 1
+    edge = get_gradient_edge(h)
+    h.mul_(3)
+    assert grad(h.sum(), edge)[0].tolist() == [3, 3]

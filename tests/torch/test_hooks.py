@@ -1,0 +1,260 @@
+"""Hooks of tensors and nodes: what they see, what they may change, and in which order they run."""
+
+import gc
+import weakref
+
+import pytest
+
+import s2sgrad.torch as torch
+from s2sgrad.torch.autograd import grad
+from s2sgrad.torch.autograd.graph import register_multi_grad_hook
+
+F64 = torch.float64
+
+
+def leaf(*values):
+    return torch.tensor(list(values), dtype=F64, requires_grad=True)
+
+
+def number(v):
+    return torch.tensor(v, dtype=F64, requires_grad=True)
+
+
+def test_tensor_hooks_chain_in_order():
+    seen = []
+    x = leaf(1.0)
+    y = x * 1
+    y.register_hook(lambda g: (seen.append(g.tolist()), g + 1)[1])
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.register_hook(lambda g: g * 10)
+    y.sum().backward()
+    assert seen == [[1], [2]] and x.grad.tolist() == [20]
+
+
+def test_hooks_run_once_with_the_total_of_this_pass():
+    seen = []
+    x = number(2.0)
+    x.register_hook(lambda g: seen.append(g.item()))
+    (x * x + x * 3).backward()
+    (x * 4).backward()
+    assert seen == [7, 4] and x.grad.item() == 11
+
+
+def test_handles():
+    n = []
+    x = leaf(1.0)
+    y = (x * 2).sum()
+    handle = x.register_hook(lambda g: n.append("a"))
+    with x.register_hook(lambda g: n.append("b")):
+        y.backward()
+    handle.remove()
+    handle.remove()
+    y.backward()
+    assert n == ["a", "b"]
+
+
+def test_a_hook_may_remove_itself():
+    n = []
+    x = leaf(1.0)
+    box = []
+    box.append(x.register_hook(lambda g: (n.append("once"), box[0].remove())[0]))
+    x.register_hook(lambda g: n.append("always"))
+    for _ in range(2):
+        (x * 2).sum().backward()
+    assert n == ["once", "always", "always"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "error"),
+    [
+        (lambda g: 3, TypeError),
+        (lambda g: g[:1], RuntimeError),
+        (lambda g: g.float(), RuntimeError),
+        (lambda g: True, TypeError),
+    ],
+)
+def test_bad_returns(returned, error):
+    x = leaf(1.0, 2.0)
+    x.register_hook(returned)
+    with pytest.raises(error, match="hook"):
+        (x * 2).sum().backward()
+
+
+def test_exceptions_keep_their_type():
+    x = leaf(1.0)
+
+    def hook(g):
+        raise KeyError("own")
+
+    x.register_hook(hook)
+    with pytest.raises(KeyError, match="own"):
+        (x * 2).sum().backward()
+    assert x.grad is None
+
+
+def test_hooks_need_gradients():
+    with pytest.raises(RuntimeError):
+        torch.ones(1).register_hook(print)
+
+
+def test_hooks_of_the_inputs_of_grad():
+    x = number(2.0)
+    h = x * 3
+    h.register_hook(lambda g: g * 10)
+    y = h * h
+    assert grad(y, h, retain_graph=True)[0].item() == 120 and grad(y, x)[0].item() == 360
+
+
+def test_order_around_a_result():
+    log = []
+    x = number(2.0)
+    h = x * 3
+    h.retain_grad()
+    h.register_hook(lambda g: log.append("tensor"))
+    h.grad_fn.register_prehook(lambda g: log.append(("pre", h.grad.item())))
+    h.grad_fn.register_hook(lambda gi, go: log.append(("post", len(gi), go[0].item())))
+    (h * h).backward()
+    assert log == ["tensor", ("pre", 12), ("post", 2, 12)]
+
+
+def test_order_around_a_leaf():
+    log = []
+    x = number(2.0)
+    accumulate = x.view_as(x).grad_fn.next_functions[0][0]
+    accumulate.register_prehook(lambda g: log.append(("pre", x.grad is None)))
+    accumulate.register_hook(lambda gi, go: log.append(("post", gi, go[0].item(), x.grad.item())))
+    x.register_post_accumulate_grad_hook(lambda p: log.append(("accumulated", p is x, p.grad.item())))
+    x.register_hook(lambda g: log.append("tensor"))
+    (x * x).backward()
+    assert log == ["tensor", ("pre", True), ("accumulated", True, 4), ("post", (), 4, 4)]
+
+
+def test_node_hooks_replace():
+    a, b, c = number(2.0), number(3.0), torch.tensor(5.0, dtype=F64)
+    y = a * b
+    y.grad_fn.register_hook(lambda gi, go: (gi[0] * 10, gi[1] * 100))
+    y.grad_fn.register_prehook(lambda go: (go[0] * 2,))
+    z = y * c
+    z.grad_fn.register_hook(lambda gi, go: seen.append([g is None for g in gi]))
+    seen = []
+    z.backward()
+    assert (a.grad.item(), b.grad.item()) == (300, 2000) and seen == [[False, True]]
+    y = a * b
+    y.grad_fn.register_hook(lambda gi, go: [gi[0], gi[1]])
+    with pytest.raises(TypeError):
+        y.backward()
+    y = a * b
+    y.grad_fn.register_hook(lambda gi, go: (gi[0],))
+    with pytest.raises(RuntimeError):
+        y.backward()
+
+
+def test_node_hooks_run_only_with_the_node():
+    log = []
+    x = number(2.0)
+    h = x * 3
+    h.grad_fn.register_hook(lambda gi, go: log.append("node"))
+    h.register_hook(lambda g: log.append("tensor"))
+    y = h * h
+    grad(y, h, retain_graph=True)
+    assert log == ["tensor"]
+    y.backward(inputs=[x])
+    assert log == ["tensor", "tensor", "node"]
+
+
+def test_post_accumulate_hooks():
+    x = leaf(1.0, 2.0)
+    seen = []
+
+    def step(p):
+        seen.append(p.grad.tolist())
+        p.grad = None
+
+    handle = x.register_post_accumulate_grad_hook(step)
+    (x * 3).sum().backward()
+    (x * 3).sum().backward()
+    grad((x * 3).sum(), x)
+    handle.remove()
+    (x * 3).sum().backward()
+    assert seen == [[3, 3], [3, 3]] and x.grad.tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="non-leaf"):
+        (x * 2).register_post_accumulate_grad_hook(step)
+
+
+def test_retain_grad():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grad()
+    y.retain_grad()
+    assert y.retains_grad and not x.retains_grad
+    y.register_hook(lambda g: g * 3)
+    z = (y * y).sum()
+    grad(z, x, retain_graph=True)
+    assert y.grad.tolist() == [12, 24]
+    z.backward()
+    assert y.grad.tolist() == [24, 48]
+    with pytest.raises(RuntimeError):
+        torch.ones(1).retain_grad()
+
+
+def test_hooks_stay_with_the_old_value_and_retain_grad_moves():
+    seen = []
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: seen.append(("old", g.tolist())))
+    y.mul_(10)
+    y.register_hook(lambda g: seen.append(("new", g.tolist())))
+    y.sum().backward()
+    assert seen == [("new", [1, 1]), ("old", [10, 10])] and y.grad.tolist() == [1, 1]
+
+
+def test_views_and_bases_have_hooks_of_their_own():
+    log = []
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    v = y[:1]
+    v.register_hook(lambda g: log.append(("view", g.tolist())))
+    y.register_hook(lambda g: log.append(("base", g.tolist())))
+    (y.sum() + v.sum() * 2).backward()
+    assert log == [("view", [2]), ("base", [3, 1])]
+
+
+def test_multi_grad_hooks():
+    log, any_of = [], []
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    c, d = a * b, a * b
+    handle = register_multi_grad_hook((a, b, c, d), lambda gs: log.append([g is not None for g in gs]))
+    register_multi_grad_hook((a, b), lambda g: any_of.append(g.tolist()), mode="any")
+    c.sum().backward(retain_graph=True)
+    c.sum().backward(inputs=(a,), retain_graph=True)
+    handle.remove()
+    c.sum().backward()
+    assert log == [[True, True, True, False], [True, False, True, False]] and len(any_of) == 3
+    with pytest.raises(ValueError):
+        register_multi_grad_hook((a,), print, mode="some")
+
+
+def test_hook_arithmetic_is_recorded_with_create_graph():
+    x = number(2.0)
+    y = x * x
+    y.register_hook(lambda g: g * g)
+    (g,) = grad(y * 3, x, create_graph=True)
+    assert g.item() == 36 and grad(g, x)[0].item() == 18
+
+
+def test_hooks_outlive_the_tensor_and_make_no_cycle():
+    log = []
+    x = leaf(1.0)
+    y = x * 2
+    z = y * 3
+    y.register_hook(lambda g: log.append(g.tolist()))
+    gone = weakref.ref(y)
+    gc.disable()
+    try:
+        del y
+        assert gone() is None
+    finally:
+        gc.enable()
+    z.sum().backward()
+    assert log == [[3]]

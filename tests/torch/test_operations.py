@@ -1,0 +1,323 @@
+"""Operations: values and gradients of first and second order against finite differences; special points; errors."""
+
+import numpy as np
+import pytest
+
+import s2sgrad.torch as torch
+from s2sgrad.torch.autograd import grad
+
+F64 = torch.float64
+F = torch.nn.functional
+L = torch.linalg
+I = torch.tensor  # noqa: E741
+
+rng = np.random.default_rng(0)
+POSITIVE = rng.uniform(0.1, 0.9, (3, 4))
+SQUARE = rng.uniform(0.1, 0.9, (3, 3)) + 2 * np.eye(3)
+IMAGE = rng.normal(size=(1, 2, 5, 5))
+
+
+def weighted(out):
+    """A number of all results, each element with its own weight."""
+    outs = out if isinstance(out, tuple | list) else (out,)
+    total = 0
+    for o in outs:
+        if o.requires_grad or o.is_floating_point():
+            w = 1 + 0.3 * torch.arange(o.numel(), dtype=F64).reshape(o.shape)
+            total = total + (o * w).sum()
+    return total
+
+
+def slope(f, data, i, at, step):
+    up, down = [d.copy() for d in data], [d.copy() for d in data]
+    up[i][at] += step
+    down[i][at] -= step
+    return (f(*up) - f(*down)) / (2 * step)
+
+
+def check(f, *data, second=True):
+    """Compare the gradients of `f` with finite differences."""
+
+    def value(*arrays):
+        return weighted(f(*[torch.tensor(a) for a in arrays])).item()
+
+    def first(*arrays):
+        leaves = [torch.tensor(a, requires_grad=True) for a in arrays]
+        found = grad(weighted(f(*leaves)), leaves, create_graph=second, materialize_grads=True)
+        return leaves, found
+
+    leaves, found = first(*data)
+    assert all(g.shape == x.shape and g.dtype is x.dtype for g, x in zip(found, leaves, strict=True))
+    for i, d in enumerate(data):
+        for at in list(np.ndindex(d.shape))[:6]:
+            assert found[i].detach().numpy()[at] == pytest.approx(slope(value, data, i, at, 1e-6), rel=1e-5, abs=1e-6)
+    if not second or not any(g.requires_grad for g in found):
+        return
+
+    def squared(*arrays):
+        return sum((g * g).sum().item() for g in first(*arrays)[1])
+
+    total = sum((g * g).sum() for g in found if g.requires_grad)
+    again = grad(total, leaves, materialize_grads=True, allow_unused=True)
+    for i, d in enumerate(data):
+        for at in list(np.ndindex(d.shape))[:3]:
+            assert again[i].numpy()[at] == pytest.approx(slope(squared, data, i, at, 1e-5), rel=1e-4, abs=1e-5)
+
+
+ONE = """
+exp log sin cos tan asin acos atan sinh cosh tanh sqrt log1p expm1 log2 log10 exp2 asinh atanh sigmoid
+rsqrt erf erfc logit deg2rad rad2deg sinc reciprocal neg square relu abs floor ceil trunc round sign
+frac logsigmoid softplus sum mean prod var std max min median amax amin norm nansum
+t flatten clone triu tril trace diagonal diag unbind cumsum1 logcumsumexp1 cumprod1 sort
+"""
+TWO = """
+add sub mul div pow remainder fmod maximum minimum atan2 hypot logaddexp copysign fmax fmin
+"""
+
+
+@pytest.mark.parametrize("name", ONE.split())
+def test_functions_of_one_tensor(name):
+    name = name.rstrip("1") if name.startswith(("cum", "logcum")) else name
+    function = getattr(torch, name, None) or getattr(torch.Tensor, name)
+    check(lambda x: function(x, 1) if name.startswith(("cum", "logcum")) else function(x), POSITIVE)
+
+
+def test_acosh():
+    check(torch.acosh, POSITIVE + 1)
+
+
+@pytest.mark.parametrize("name", TWO.split())
+def test_functions_of_two_tensors(name):
+    check(getattr(torch, name), POSITIVE[:, :1], POSITIVE[0] * 0.7 + 0.05)
+    check(getattr(torch, name), POSITIVE, np.array(0.37))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: 1 - x,
+        lambda x: 2 / x,
+        lambda x: 2**x,
+        lambda x: x**3,
+        lambda x: x % 0.25,
+        lambda x: 3 * x + 1,
+        lambda x: -x / 4,
+        lambda x: torch.add(x, x, alpha=3),
+        lambda x: x.clamp(0.3, 0.6),
+        lambda x: torch.clamp(x, torch.full((4,), 0.3, dtype=F64)),
+        lambda x: torch.where(x > 0.5, x * 2, 1.0),
+        lambda x: x.masked_fill(x > 0.5, 2.0),
+        lambda x: torch.lerp(x, x * x, 0.3),
+        lambda x: torch.addcmul(x, x, x, value=2) + torch.addcdiv(x, x, x + 1),
+        lambda x: torch.round(x, decimals=1),
+        lambda x: torch.div(x, 0.3, rounding_mode="floor") + torch.div(x, 0.3, rounding_mode="trunc"),
+        lambda x: x.nan_to_num(),
+        lambda x: torch.complex(x, x * 2).abs(),
+        lambda x: torch.view_as_real(torch.polar(x, x)),
+        lambda x: x.sum(0, keepdim=True) * x.mean((0, 1)) + x.var(1, correction=0).sum(),
+        lambda x: x.logsumexp(1) + x.norm(1, 1) + x.norm(3, 1) + x.norm(float("inf"), 1),
+        lambda x: (x.max(1)[0], x.min(0, keepdim=True)[0], x.median(1)[0], x.kthvalue(2, 1)[0], x.topk(2)[0]),
+        lambda x: (x.sort(0, descending=True)[0], x.cummax(1)[0], x.cummin(0)[0], torch.diff(x)),
+        lambda x: torch.softmax(x, 1) + torch.log_softmax(x, 0),
+        lambda x: torch.var_mean(x, dim=0) + torch.std_mean(x, dim=0),
+    ],
+)
+def test_other_elementwise_and_reductions(f):
+    check(f, POSITIVE)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.view(4, 3).t().reshape(-1),
+        lambda x: x.permute(1, 0).contiguous().view(12),
+        lambda x: x.unsqueeze(0).expand(2, -1, 4).squeeze(),
+        lambda x: x.repeat(2, 1) + torch.tile(x, (2, 1)),
+        lambda x: x.repeat_interleave(2, 1).flip(0, 1).roll(1, 1),
+        lambda x: x.rot90().movedim(0, 1),
+        lambda x: torch.cat([x, x * x], 1),
+        lambda x: torch.stack([x, x * x], -1),
+        lambda x: torch.hstack([x, x]) * torch.hstack([x, x]),
+        lambda x: [a * b for a, b in zip(x.split(2, 1), x.split([2, 2], 1), strict=True)],
+        lambda x: [a * a for a in x.chunk(3, 1)] + [a * a for a in torch.tensor_split(x, 3, 1)],
+        lambda x: torch.diag_embed(x * x, 1),
+        lambda x: [a * a for a in torch.meshgrid(x[0], x[1], indexing="xy")],
+        lambda x: x.unflatten(1, (2, 2)).flatten(1) * x.narrow(1, 0, 4) * x.select(1, 2).unsqueeze(1),
+        lambda x: torch.broadcast_tensors(x * x, x[:1])[0],
+        lambda x: x[0] * x[1, 2] + x[..., None].sum() + x[None][0, 0],
+        lambda x: x[1:, ::2] * x[[0, 0]][:, [1, 1]],
+        lambda x: x[I([0, 1]), I([1, 1])] * x[x > 0.2].sum() + x[I([True, False, True])].sum(),
+        lambda x: x.gather(1, I([[0, 1], [2, 0], [3, 3]])) ** 2,
+        lambda x: x.index_select(1, I([0, 0, 2])) ** 2,
+        lambda x: torch.take(x, I([0, 5, 5])) ** 2,
+        lambda x: torch.take_along_dim(x, I([[0], [1], [0]]), 1) ** 2,
+        lambda x: x.masked_select(x > 0.5) ** 2,
+        lambda x: x.scatter(1, I([[0], [1], [2]]), x * x),
+        lambda x: x.scatter_add(1, I([[0, 0], [1, 0], [1, 1]]), x * x),
+        lambda x: x.index_add(0, I([0, 0]), x[:2] * x[1:], alpha=2),
+        lambda x: x.index_copy(0, I([1, 0]), x[:2] ** 2) + x.index_fill(0, I([1]), 3.0),
+        lambda x: x.index_put((I([0, 0]), I([1, 1])), x[0, :2] ** 2, accumulate=True),
+        lambda x: x.masked_scatter(x > 0.5, x * x),
+        lambda x: sum(row * row for row in x),
+    ],
+)
+def test_shapes_and_indices(f):
+    check(f, POSITIVE)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, b: a @ b + a @ b[0] + b[1] @ a,
+        lambda a, b: torch.mm(a, b) + torch.bmm(a[None], b[None])[0],
+        lambda a, b: torch.dot(a[0], b[0]) * torch.outer(a[0], b[0]),
+        lambda a, b: torch.einsum("ij,kj->ik", a, b) + torch.tensordot(a, b, 1) + torch.inner(a, b),
+        lambda a, b: torch.kron(a, b).sum() + torch.addmm(a, a, b, beta=2, alpha=3),
+        lambda a, b: L.cross(a, b),
+        lambda a, b: L.solve(a, b) + L.solve(a, b, left=False) + L.solve_triangular(a, b, upper=True),
+        lambda a, b: L.multi_dot([a, b, a]) + torch.matrix_power(a, 3),
+    ],
+)
+def test_products(f):
+    check(f, SQUARE, rng.uniform(0.1, 0.9, (3, 3)))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        L.inv,
+        L.det,
+        lambda a: L.slogdet(a)[1] + torch.logdet(a),
+        lambda a: L.cholesky(a @ a.mT),
+        lambda a: L.eigh(a + a.mT)[0],
+        lambda a: L.eigh(a + a.mT)[1] ** 2,
+        L.eigvalsh,
+        L.svdvals,
+        lambda a: L.qr(a)[1].abs(),
+        L.pinv,
+        lambda a: torch.matrix_exp(a / 4),
+        lambda a: L.matrix_norm(a) + L.matrix_norm(a, "nuc") + L.matrix_norm(a, 1) + L.matrix_norm(a, 2),
+        lambda a: L.norm(a) + L.vector_norm(a, 3, dim=1).sum(),
+    ],
+)
+def test_linear_algebra(f):
+    check(lambda a: f(a @ a.mT / 3 if f is L.eigvalsh else a), SQUARE)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: F.leaky_relu(x, 0.1) + F.elu(x) + F.gelu(x) + F.gelu(x, approximate="tanh") + F.silu(x) + F.mish(x),
+        lambda x: F.softplus(x, 2.0) + F.relu6(x * 4) + F.hardtanh(x),
+        lambda x: F.pad(x, (1, 2, 0, 1)),
+        lambda x: F.pad(x, (1, 1), mode="reflect") * 2,
+        lambda x: F.avg_pool2d(x, 2) ** 2,
+        lambda x: F.max_pool2d(x, 3, 2, 1) ** 2,
+        lambda x: F.conv2d(x, x[:, :, :2, :2], stride=2, padding=1),
+        lambda x: F.conv2d(x, torch.ones(4, 1, 2, 2, dtype=F64), groups=2, dilation=2) ** 2,
+        lambda x: F.normalize(x) + F.layer_norm(x, (5,)),
+        lambda x: F.dropout(x, 0.5, training=False),
+    ],
+)
+def test_layers(f):
+    check(f, IMAGE)
+
+
+def test_losses_and_tables():
+    x, y = POSITIVE, POSITIVE[::-1].copy()
+    for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"):
+        for reduction in ("mean", "sum", "none"):
+            check(lambda a, b, n=name, r=reduction: getattr(F, n)(a, b, reduction=r), x, y, second=False)
+    check(lambda a: F.cross_entropy(a, I([0, 2, 1])) + F.nll_loss(F.log_softmax(a, 1), I([0, 2, 1])), x)
+    check(lambda w, b: F.linear(torch.ones(2, 4, dtype=F64), w, b) ** 2, x, x[:, 0].copy())
+    check(lambda w: F.embedding(I([[0, 2], [0, 1]]), w) ** 2, x)
+    assert F.one_hot(I([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+def at(f, values, dtype=F64):
+    x = torch.tensor(values, dtype=dtype, requires_grad=True)
+    return grad(f(x).sum(), x)[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("f", "values", "expected"),
+    [
+        (torch.relu, [-1.0, 0.0, 1.0], [0, 0, 1]),
+        (torch.abs, [-1.0, 0.0, 1.0], [-1, 0, 1]),
+        (lambda x: x.clamp(0.0, 1.0), [-1.0, 0.0, 0.5, 1.0, 2.0], [0, 1, 1, 1, 0]),
+        (F.relu6, [0.0, 6.0, 7.0], [0, 0, 0]),
+        (lambda x: F.leaky_relu(x, 0.5), [-1.0, 0.0, 1.0], [0.5, 0.5, 1]),
+        (lambda x: x.max(), [1.0, 3.0, 3.0], [0, 0.5, 0.5]),
+        (lambda x: x.amin(0), [1.0, 1.0, 3.0], [0.5, 0.5, 0]),
+        (lambda x: x.max(0)[0], [1.0, 3.0, 3.0], [0, 1, 0]),
+        (lambda x: x.median(), [1.0, 2.0, 2.0, 3.0], [0, 0.5, 0.5, 0]),
+        (lambda x: torch.maximum(x, torch.ones(2, dtype=F64)), [1.0, 2.0], [0.5, 1]),
+        (lambda x: x.cummax(0)[0], [1.0, 3.0, 2.0, 3.0], [1, 2, 0, 1]),
+        (torch.sqrt, [0.0, 4.0], [np.inf, 0.25]),
+        (lambda x: x**0, [0.0, 2.0], [0, 0]),
+        (lambda x: x**2, [0.0, 2.0], [0, 4]),
+        (lambda x: 0.0**x, [0.0, 1.0], [0, 0]),
+        (torch.log, [0.0, 1.0], [np.inf, 1]),
+        (lambda x: x.norm(), [0.0, 0.0], [0, 0]),
+        (lambda x: x.norm(3), [0.0, 0.0], [0, 0]),
+        (lambda x: x.norm(1), [0.0, -2.0], [0, -1]),
+        (lambda x: x.norm(float("inf")), [3.0, -3.0, 1.0], [0.5, -0.5, 0]),
+        (lambda x: x.prod(), [0.0, 0.0, 4.0], [0, 0, 0]),
+        (lambda x: x.prod(), [2.0, 0.0, 4.0], [0, 8, 0]),
+        (lambda x: x.std(), [2.0, 2.0], [0, 0]),
+        (lambda x: torch.floor(x) + torch.sign(x), [0.3, -1.7], [0, 0]),
+        (lambda x: torch.where(x > 0, x.sqrt(), torch.zeros_like(x)), [0.0, 4.0, -1.0], [0, 0.25, 0]),
+        (lambda x: F.max_pool2d(x.view(1, 1, 2, 2), 2), [1.0, 1.0, 1.0, 1.0], [1, 0, 0, 0]),
+        (lambda x: torch.sgn(torch.complex(x, x)).real, [0.0], [0]),
+        (lambda x: torch.complex(x, x).abs(), [0.0], [0]),
+        (lambda x: torch.complex(x, 0 * x).angle(), [0.0], [0]),
+    ],
+)
+def test_special_points(f, values, expected):
+    assert at(f, values) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("f", "error"),
+    [
+        (lambda x: x @ x.float(), RuntimeError),
+        (lambda x: x @ x.t() @ x.t(), RuntimeError),
+        (lambda x: torch.mm(x, x[0]), RuntimeError),
+        (lambda x: x + torch.ones(5), RuntimeError),
+        (lambda x: x.view(5), RuntimeError),
+        (lambda x: x.t().view(12), RuntimeError),
+        (lambda x: x.reshape(-1, 5), RuntimeError),
+        (lambda x: x.expand(3, 3), RuntimeError),
+        (lambda x: x.sum(5), IndexError),
+        (lambda x: x[9], IndexError),
+        (lambda x: x[1.0], IndexError),
+        (lambda x: x[::-1], ValueError),
+        (lambda x: x[I([9])], IndexError),
+        (lambda x: torch.cat([x, x.t()]), RuntimeError),
+        (lambda x: x.permute(0, 0), RuntimeError),
+        (lambda x: I([1, 2]).mean(), RuntimeError),
+        (lambda x: x.amax(0) if x.numel() == 0 else torch.zeros(0, 2).amax(0), IndexError),
+        (lambda x: L.inv(x), RuntimeError),
+        (lambda x: L.inv(torch.zeros(2, 2)), RuntimeError),
+        (lambda x: torch.complex(x, x) > 0, NotImplementedError),
+        (lambda x: x & x, NotImplementedError),
+        (lambda x: torch.sin(3.0), TypeError),
+        (lambda x: x + "text", TypeError),
+        (lambda x: (x // 2).sum().backward(), RuntimeError),
+        (lambda x: x.unique().sum().backward(), RuntimeError),
+    ],
+)
+def test_errors(f, error):
+    with pytest.raises(error):
+        f(torch.tensor(POSITIVE, requires_grad=True))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_narrow_types(dtype):
+    x = torch.tensor([0.5, 0.25], dtype=dtype, requires_grad=True)
+    y = (x * 2 + x.exp() * x.sigmoid()).softmax(0).sum() + (x @ x) + x.mean()
+    y.backward()
+    reference = torch.tensor([0.5, 0.25], dtype=F64, requires_grad=True)
+    (reference @ reference + reference.mean()).backward()
+    assert y.dtype is x.grad.dtype is dtype
+    np.testing.assert_allclose(x.grad.double().numpy(), reference.grad.numpy(), rtol=0.05)
