@@ -49,7 +49,7 @@ clean:
 # One stamp a set of extras: installed again only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	@echo "== installing s2sgrad[$*] into $(VENV)"
-	@$(PIP) install --quiet --progress-bar off --editable ".[$*]"
+	@$(PIP) install --quiet --progress-bar off --editable ".[$*]" --config-settings editable_mode=compat
 	@touch $@
 
 $(BIN)/python:

@@ -17,12 +17,15 @@ def rosenbrock(x):
     return np.sum(100.0 * valley**2 + slope**2)
 
 
+gradient = value_and_grad(rosenbrock)
+
+
 def solve(n=20):
     """Minimise in `n` dimensions, once with the exact gradient and once with SciPy's finite differences."""
     start = np.full(n, -1.2)
     start[1::2] = 1.0
     options = {"gtol": 1e-8, "maxiter": 5000}
-    exact = minimize(value_and_grad(rosenbrock), start, jac=True, method="BFGS", options=options)
+    exact = minimize(gradient, start, jac=True, method="BFGS", options=options)
     differences = minimize(rosenbrock, start, method="BFGS", options={**options, "gtol": 1e-5})
     return exact, differences
 
@@ -38,7 +41,7 @@ def main():
         table.add_row(name, "yes" if result.success else "no", str(result.nit), str(result.nfev), f"{error:.1e}")
     console.print(table)
     console.print("\nThe gradient that BFGS was given:\n")
-    console.print(value_and_grad(rosenbrock).source, markup=False, highlight=False, soft_wrap=True)
+    console.print(gradient.source, markup=False, highlight=False, soft_wrap=True)
     if not exact.success or np.max(np.abs(exact.x - 1.0)) > 1e-6:
         raise SystemExit(f"BFGS did not converge to the minimum: {exact.message}")
 

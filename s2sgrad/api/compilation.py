@@ -27,7 +27,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import emit
 from s2sgrad.transform.export import export
 from s2sgrad.transform.frontend.resolve import is_definition
-from s2sgrad.transform.load import load
+from s2sgrad.transform.load import annotate, load
 
 ASSUMED = object()  # stands for an argument that nobody has given yet
 
@@ -201,7 +201,11 @@ class CompiledPair(Compiled):
             given = [
                 zeros_of(x) if d is None and is_differentiable(x) else d for d, x in zip(parts, results, strict=True)
             ]
-            found = self.backward(saved, rebuild(given))
+            try:
+                found = self.backward(saved, rebuild(given))
+            except Exception as error:
+                annotate(error)
+                raise
             by_parameter = dict(zip(self.order, found if self.several else (found,), strict=True))
             return tuple([as_gradient(_cotangent(by_parameter, t), args[t.index + (t.item or 0)]) for t in self.chosen])
 
@@ -255,8 +259,8 @@ def _see_arrays(function: ir.Function, seen=()) -> None:
             key = s.args[1]
             if isinstance(key, ir.Constant) and isinstance(key.value, str):
                 raise CompileError(
-                    f"before any call the arguments are taken to be arrays, but one is read by the string {key.value!r}: "
-                    "call the derivative first, then ask for its source",
+                    f"before any call the arguments are taken to be arrays, but one is read by the string "
+                    f"{key.value!r}: call the derivative first, then ask for its source",
                     s.location,
                 )
 

@@ -15,7 +15,7 @@ from s2sgrad.api import compilation, trees
 from s2sgrad.api.arguments import is_single, name_of, several, signature_of, targets
 from s2sgrad.api.check import Agreement, check
 from s2sgrad.api.explain import Explanation, Row
-from s2sgrad.api.results import explain_seed
+from s2sgrad.api.results import explain_failure
 from s2sgrad.api.trees import kinds
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime.fallback import is_recording, running
@@ -60,14 +60,18 @@ class Transform:
         self.mode = mode
         self.skip = skip
         self.name = name_of(function)
-        self.signature = signature_of(function)
-        self.own = signature_of(function, follow_wrapped=False)
-        self.wraps = _form(self.own) != _form(self.signature)
+        self.look()
         self.entries: dict = {}
         self.last: Entry | None = None
         self._method: Transform | None = None
         if skip == 0:
             targets(argnums, function, self.signature)
+
+    def look(self) -> None:
+        """See how the function is called at present."""
+        self.signature = signature_of(self.function)
+        self.own = signature_of(self.function, follow_wrapped=False)
+        self.wraps = _form(self.own) != _form(self.signature)
 
     @property
     def as_method(self) -> "Transform":
@@ -92,8 +96,8 @@ class Transform:
             args, kwargs = entry.prepare(args, kwargs)
         try:
             return entry.run(*args, **kwargs)
-        except TypeError as error:
-            explain_seed(error, self.name)
+        except Exception as error:
+            explain_failure(error, self.name)
             raise
 
     def entry(self, key, args, kwargs) -> "Entry":
@@ -103,6 +107,8 @@ class Transform:
         with _compiling:
             entry = self.entries.get(key)
             if entry is None or not entry.holds():
+                if entry is not None:
+                    self.look()  # the function may have other defaults than before
                 if len(self.entries) >= MOST:
                     self.entries.pop(next(iter(self.entries)))
                 entry = self.entries[key] = self.settle(args, kwargs)
@@ -294,8 +300,8 @@ class Derivative:
         transform.last = entry
         try:
             return entry.run(*args)
-        except TypeError as error:
-            explain_seed(error, transform.name)
+        except Exception as error:
+            explain_failure(error, transform.name)
             raise
 
     def __get__(self, owner, cls=None):

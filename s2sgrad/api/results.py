@@ -4,6 +4,7 @@ import numpy as np
 
 from s2sgrad.errors import NonScalarError
 from s2sgrad.runtime.arrays import scalar_seed
+from s2sgrad.transform.load import annotate
 
 
 def require_scalar(value, name: str) -> None:
@@ -30,8 +31,17 @@ def require_scalar(value, name: str) -> None:
         raise NonScalarError(f"grad needs a function that returns a scalar, but {name} returned {problem}. {hint}")
 
 
-def explain_seed(error: TypeError, name: str) -> None:
-    """Where compiled code found no scalar to start from, say so as `require_scalar` does."""
+def explain_failure(error: Exception, name: str) -> None:
+    """Say of an exception in compiled code which line of the user's it comes from.
+
+    Where no scalar was found to start from, that is said as `require_scalar` does.
+    """
+    annotate(error)
+    if isinstance(error, TypeError):
+        _explain_seed(error, name)
+
+
+def _explain_seed(error: TypeError, name: str) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

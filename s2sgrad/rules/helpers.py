@@ -21,8 +21,9 @@ from s2sgrad.runtime.arrays import (
     unbroadcast,
 )
 
-elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -times(over(t, d), out))
-elementwise(times, lambda t, g, p: times(t, p), lambda t, g, p: t * g)
+# zero where either the cotangent or what it meets is: the promise holds for second derivatives too
+elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -over(times(t, out), d))
+elementwise(times, lambda t, g, p: times(t, p), lambda t, g, p: times(t, g))
 
 linear(unbroadcast, lambda t, g, x: unbroadcast(t, g))
 linear(embed, lambda t, g, x, index: unbroadcast(t[index], g))

@@ -9,6 +9,7 @@ Hermitian (`eigh`, `cholesky`) gets a Hermitian cotangent.
 
 import numpy as np
 
+from s2sgrad.errors import MissingRuleError
 from s2sgrad.rules.table import jvp, linear, vjp
 from s2sgrad.runtime.arrays import embed_diagonal, filled, over, part, times, unbroadcast, zeros_of
 
@@ -196,7 +197,7 @@ jvp(np.linalg.cholesky, a=cholesky_pushforward)
 def tall(a):
     """Refuse a wide matrix: its QR factors are not a smooth function of the usual form."""
     if np.shape(a)[-2] < np.shape(a)[-1]:
-        raise TypeError("np.linalg.qr has a derivative rule for matrices with at least as many rows as columns")
+        raise MissingRuleError("np.linalg.qr has a derivative rule for matrices with at least as many rows as columns")
 
 
 def qr_pullback(g, out, a, mode="reduced"):
@@ -205,7 +206,7 @@ def qr_pullback(g, out, a, mode="reduced"):
         q = np.linalg.qr(a)[0]
         return qr_pullback((None, g), (q, out), a)
     if mode != "reduced" and np.shape(a)[-2] != np.shape(a)[-1]:
-        raise TypeError(f"np.linalg.qr(mode={mode!r}) has no derivative rule; mode='reduced' has one")
+        raise MissingRuleError(f"np.linalg.qr(mode={mode!r}) has no derivative rule; mode='reduced' has one")
     q, r = out[0], out[1]
     gq, gr = filled(part(g, 0), q), np.triu(filled(part(g, 1), r))
     m = np.triu(gr @ adjoint(r) - adjoint(q) @ gq)
@@ -220,7 +221,7 @@ def qr_pushforward(t, out, a, mode="reduced"):
         q = np.linalg.qr(a)[0]
         return qr_pushforward(t, (q, out), a)[1]
     if mode != "reduced" and np.shape(a)[-2] != np.shape(a)[-1]:
-        raise TypeError(f"np.linalg.qr(mode={mode!r}) has no derivative rule; mode='reduced' has one")
+        raise MissingRuleError(f"np.linalg.qr(mode={mode!r}) has no derivative rule; mode='reduced' has one")
     q, r = out[0], out[1]
     tr = adjoint(np.linalg.solve(adjoint(r), adjoint(t)))
     x = adjoint(q) @ tr
@@ -297,7 +298,7 @@ def svd_pullback(g, out, a, full_matrices=True, compute_uv=True):
     u, s, vh = out[0][..., :k], out[1], out[2][..., :k, :]
     gu, gs, gvh = filled(part(g, 0), out[0]), filled(part(g, 1), s), filled(part(g, 2), out[2])
     if np.any(gu[..., k:]) or np.any(gvh[..., k:, :]):
-        raise TypeError("what full_matrices=True adds to an SVD has no derivative: use full_matrices=False")
+        raise MissingRuleError("what full_matrices=True adds to an SVD has no derivative: use full_matrices=False")
     gu, gv, v = gu[..., :k], adjoint(gvh[..., :k, :]), adjoint(vh)
     uu, vv, row = adjoint(u) @ gu, adjoint(v) @ gv, np.expand_dims(s, -2)
     turn_u = per_gap(off_diagonal(uu - adjoint(uu)), gaps(s * s), gu)
@@ -320,7 +321,7 @@ def svd_pushforward(t, out, a, full_matrices=True, compute_uv=True):
         return np.real(diagonal(adjoint(u) @ t @ adjoint(vh)))
     k = np.shape(out[1])[-1]
     if full_matrices and np.shape(a)[-2] != np.shape(a)[-1]:
-        raise TypeError("what full_matrices=True adds to an SVD has no derivative: use full_matrices=False")
+        raise MissingRuleError("what full_matrices=True adds to an SVD has no derivative: use full_matrices=False")
     u, s, v = out[0], out[1], adjoint(out[2])
     row, column = np.expand_dims(s, -2), np.expand_dims(s, -1)
     change = adjoint(u) @ t @ v

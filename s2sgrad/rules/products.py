@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 
+from s2sgrad.errors import MissingRuleError
 from s2sgrad.rules.table import alias, jvp, vjp
 from s2sgrad.runtime.arrays import part, unbroadcast
 
@@ -205,7 +206,13 @@ vjp(np.kron, a=kron_first, b=kron_second)
 jvp(np.kron, a=lambda t, out, a, b: np.kron(t, b), b=lambda t, out, a, b: np.kron(a, t))
 
 
+def require_space(a, b, axisa, axisb):
+    if np.shape(a)[axisa] != 3 or np.shape(b)[axisb] != 3:
+        raise MissingRuleError("np.cross has a derivative rule for vectors of three components only")
+
+
 def cross_first(g, out, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    require_space(a, b, axisa if axis is None else axis, axisb if axis is None else axis)
     if axis is not None:
         axisa = axisb = axisc = axis
     d = np.cross(np.conj(np.moveaxis(b, axisb, -1)), np.moveaxis(g, axisc, -1))
@@ -213,6 +220,7 @@ def cross_first(g, out, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 def cross_second(g, out, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    require_space(a, b, axisa if axis is None else axis, axisb if axis is None else axis)
     if axis is not None:
         axisa = axisb = axisc = axis
     d = np.cross(np.moveaxis(g, axisc, -1), np.conj(np.moveaxis(a, axisa, -1)))
@@ -240,7 +248,7 @@ def einsum_terms(subscripts, operands):
     (['ABi'], 'AB')
     """
     if not isinstance(subscripts, str):
-        raise TypeError("np.einsum has a derivative rule for subscripts in a string only")
+        raise MissingRuleError("np.einsum has a derivative rule for subscripts in a string only")
     inputs, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in subscripts]

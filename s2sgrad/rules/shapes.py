@@ -6,6 +6,7 @@ sum over the copies. Cotangents of a list of arrays come in a list; one that is 
 
 import numpy as np
 
+from s2sgrad.errors import MissingRuleError
 from s2sgrad.rules.table import jvp, linear, vjp
 from s2sgrad.runtime.arrays import (
     embed,
@@ -39,7 +40,7 @@ def ravel_adjoint(g, a, order="C"):
     if order == "C":
         return np.reshape(g, np.shape(a))
     if order != "F":
-        raise TypeError(f"order={order!r} depends on the memory layout of the array and has no derivative rule")
+        raise MissingRuleError(f"order={order!r} depends on the memory layout of the array and has no derivative rule")
     return np.reshape(g, np.shape(a), order=order)
 
 
@@ -178,13 +179,13 @@ def pad_pullback(g, out, array, pad_width, mode="constant", *, constant_values=0
     if mode == "constant":
         return np.reshape(g[np.pad(np.ones(np.shape(array), bool), pad_width)], np.shape(array))
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise TypeError(f"np.pad with mode={mode!r} has no derivative rule")
+        raise MissingRuleError(f"np.pad with mode={mode!r} has no derivative rule")
     return gather_adjoint(g, array, np.pad(indices_like(array), pad_width, mode))
 
 
 def pad_pushforward(t, out, array, pad_width, mode="constant", *, constant_values=0):
     if mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
-        raise TypeError(f"np.pad with mode={mode!r} has no derivative rule")
+        raise MissingRuleError(f"np.pad with mode={mode!r} has no derivative rule")
     return np.pad(t, pad_width, mode)
 
 
@@ -198,11 +199,13 @@ jvp(np.pad, array=pad_pushforward)
 
 
 def insert_pullback(g, out, arr, obj, values, axis=None):
-    source = np.insert(indices_like(arr), obj, -1, axis)
+    source = np.insert(indices_like(arr), obj, np.full(np.shape(values), -1), axis)
     return gather_adjoint(g[source >= 0], arr, source[source >= 0])
 
 
 def insert_values_pullback(g, out, arr, obj, values, axis=None):
+    if not is_differentiable(out):  # inserted among integers: a whole number, a step of the value
+        return zeros_of(values)
     source = np.insert(np.full(np.shape(arr), -1), obj, indices_like(values), axis)
     return gather_adjoint(g[source >= 0], values, source[source >= 0])
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from s2sgrad.errors import MissingRuleError
 from s2sgrad.rules.table import jvp, vjp
 from s2sgrad.runtime.arrays import gather_adjoint, indices_like
 
@@ -57,7 +58,7 @@ def quantile_pullback(g, out, a, q, axis=None, *, keepdims=False):
         g = np.reshape(g, np.shape(q))
         return np.reshape(quantile_pullback(g, out, np.ravel(a), q, 0), np.shape(a))
     if isinstance(axis, tuple):
-        raise TypeError("quantiles over several axes have no derivative rule")
+        raise MissingRuleError("quantiles over several axes have no derivative rule")
     k = np.ndim(q)
     axis = axis % np.ndim(a)
     if keepdims:
@@ -69,7 +70,7 @@ def quantile_pullback(g, out, a, q, axis=None, *, keepdims=False):
 
 def quantile_pushforward(t, out, a, q, axis=None, *, keepdims=False):
     if isinstance(axis, tuple):
-        raise TypeError("quantiles over several axes have no derivative rule")
+        raise MissingRuleError("quantiles over several axes have no derivative rule")
     shape = np.shape(out)
     if axis is None:
         a, t, axis = np.ravel(a), np.ravel(t), 0

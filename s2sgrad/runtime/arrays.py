@@ -283,7 +283,8 @@ def zeros_of(x):
     """
     if not hasattr(x, "dtype"):
         return 0.0 if np.ndim(x) == 0 else np.zeros(np.shape(x), np.result_type(x, np.float64))
-    return np.zeros(np.shape(x), x.dtype if is_differentiable(x) else np.float64)[()]
+    zeros = np.zeros(np.shape(x), x.dtype if is_differentiable(x) else np.float64)
+    return zeros if isinstance(x, np.ndarray) else zeros[()]
 
 
 # ---------------------------------------------------------------- trees of cotangents

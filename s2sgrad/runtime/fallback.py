@@ -32,6 +32,7 @@ from s2sgrad.runtime.namespace import (
     BUILTINS,
     CLASSES,
     Namespace,
+    drawing,
     in_family,
     namespace_of,
     recording_version,
@@ -167,6 +168,8 @@ class Session:
             return value if function is value.__func__ else types.MethodType(function, value.__self__)
         if isinstance(value, type):
             return CLASSES.get(value, value)
+        if kind is np.random.Generator:
+            return drawing(value)
         if kind is functools.partial:
             args = [self.turn(a) for a in value.args]
             keywords = {k: self.turn(a) for k, a in value.keywords.items()}
@@ -578,7 +581,8 @@ record.keep_array = _keep
 
 def _by_source(function):
     """A NumPy or SciPy function without a rule, run by its Python source; None where there is none."""
-    implementation = getattr(function, "__wrapped__", function)
+    dispatched = in_family(type(function).__module__)  # what other dispatchers wrap is no implementation
+    implementation = getattr(function, "__wrapped__", function) if dispatched else function
     if type(implementation) is not types.FunctionType or not in_family(implementation.__module__):
         return None
 
@@ -655,7 +659,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             nodes = [_node_of(result) for result in results]
             if outer is None:
                 session.check()
-        except (TypeError, ValueError, struct.error) as error:
+        except Exception as error:
             if outer is None and not isinstance(error, S2SGradError):
                 _explain(error)
             raise
@@ -682,7 +686,12 @@ _FOREIGN = re.compile(
 
 def _explain(error):
     """Where code that takes plain data only has refused a recorded value, say so as the tape does."""
-    if _FOREIGN.search(str(error)):
+    inner = error
+    while inner is not None:  # C code puts an error of its own in place of ours, or goes on with ours pending
+        inner = inner.__cause__ or inner.__context__
+        if isinstance(inner, TapeError):
+            raise inner from None
+    if isinstance(error, (TypeError, ValueError, struct.error)) and _FOREIGN.search(str(error)):
         raise TapeError(
             f"{type(error).__name__}: {error}\n  at {location_of(error)}\n"
             "This code takes plain numbers and arrays only. If a derivative flows through the value: use NumPy "

@@ -6,13 +6,27 @@ the same name that keep the derivative of what they convert.
 """
 
 import builtins
+import functools
 import math
 import types
 
 import numpy as np
 
+from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import lookup
-from s2sgrad.runtime.record import NATIVE, Traced, apply, binary, elementwise_of, is_active, plain, unary, wrap
+from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.record import (
+    NATIVE,
+    Traced,
+    apply,
+    binary,
+    call_plain,
+    elementwise_of,
+    is_active,
+    plain,
+    unary,
+    wrap,
+)
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost
 
@@ -321,4 +335,60 @@ def _fsum(values):
 
 
 NATIVE[math.fsum] = _fsum
-__all__ = ["BUILTINS", "CLASSES", "Namespace", "in_family", "namespace_of", "recording_version", "wrap"]
+
+
+def _iterator(op, flags=None, op_flags=None, *args, **kwargs):
+    """`np.nditer`, which is C code: over plain arrays, and not to write to them."""
+    if is_active(op):
+        raise lost("an array")
+    if "write" in str(op_flags):
+        raise TapeError(
+            f"writing through np.nditer is not followed by the tape: loop over np.ndindex\n  at {user_location()}"
+        )
+    return np.nditer(plain(op), flags or [], op_flags, *args, **kwargs)
+
+
+CLASSES[np.nditer] = _iterator
+
+# ---------------------------------------------------------------- random numbers
+
+
+class _Drawing(type):
+    """The class of generators whose arrays the tape holds, so that it sees what is written to them."""
+
+    def __new__(cls, real):
+        names = [name for name, method in vars(real).items() if callable(method) and not name.startswith("_")]
+        return super().__new__(cls, real.__name__, (real,), {name: _draw(real, name) for name in names})
+
+    def __init__(cls, real):
+        cls.real = real
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, cls.real)
+
+
+def _draw(real, name):
+    method = getattr(real, name)
+
+    @functools.wraps(method)
+    def draw(self, *args, **kwargs):
+        from s2sgrad.runtime.fallback import is_recording
+
+        if not is_recording() or is_active(args) or is_active(kwargs):
+            return method(self, *args, **kwargs)
+        return call_plain(functools.partial(method, self), args, kwargs)
+
+    return draw
+
+
+for _real in (np.random.Generator, np.random.RandomState):
+    CLASSES[_real] = _Drawing(_real)
+
+
+def drawing(generator):
+    """A generator on the same stream of random numbers, the arrays of which the tape holds."""
+    return CLASSES[np.random.Generator](generator.bit_generator)
+
+
+NATIVE[np.random.default_rng] = lambda *args, **kwargs: drawing(np.random.default_rng(*plain(args), **plain(kwargs)))
+__all__ = ["BUILTINS", "CLASSES", "Namespace", "drawing", "in_family", "namespace_of", "recording_version", "wrap"]

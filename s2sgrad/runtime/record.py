@@ -7,6 +7,7 @@ node and returns.
 """
 
 import dis
+import inspect
 import operator
 import sys
 
@@ -18,8 +19,9 @@ from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, Node, make_node, next_number
+from s2sgrad.runtime.operands import as_data, reflected_name, yields
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
-from s2sgrad.runtime.views import ITEM, Step, along, link, refresh, replace, write
+from s2sgrad.runtime.views import ITEM, Step, along, duplicate, link, refresh, replace, write
 
 _ndarray = np.ndarray
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -210,10 +212,15 @@ def unary(function):
 def binary(function, reflected=False):
     """The recording version of a function of two arguments, the first (or second) of them `Traced`."""
     operation = elementwise_of(function)
+    name = None if isinstance(function, np.ufunc) else reflected_name(function)
+
+    def general(x, y):
+        if name is not None and yields(x, y, name):
+            return NotImplemented
+        return apply(function, (x, y))
+
     if operation is None or len(operation.partials) != 2 or None in operation.partials:
-        if reflected:
-            return lambda y, x: apply(function, (x, y))
-        return lambda x, y: apply(function, (x, y))
+        return (lambda y, x: apply(function, (x, y))) if reflected else general
     form_x, (x_x, x_y), x_out = operation.fitting((0,))
     form_y, (y_x, y_y), y_out = operation.fitting((1,))
     form_xy, (xy_x, xy_y), xy_out = operation.fitting((0, 1))
@@ -272,7 +279,7 @@ def binary(function, reflected=False):
             n.number = next_number()
             return t
         if kind is not Traced:
-            return apply(function, (first, second))
+            return general(first, second)
         if second.storage is not None and second.seen != second.storage.version:
             refresh(second)
         y = second.primal
@@ -477,6 +484,101 @@ def wrap(out):
     return out
 
 
+_keyword_names = {}  # callable -> what `keyword_names` says of it
+
+
+def keyword_names(function) -> tuple:
+    """Which positional arguments of `function` its rule knows by keyword only, and `out` wherever it stands.
+
+    Returns
+    -------
+    count : int
+        How many arguments stay positional.
+    names : tuple of str
+        Those of the arguments from there on.
+    defaults : dict
+    """
+    if isinstance(function, np.ufunc):
+        return function.nin, (("out",) if function.nout == 1 else ()), {}
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return sys.maxsize, (), {}
+    rule = lookup(function)
+    covered = sys.maxsize
+    if rule is not None and rule.kind != "inactive":
+        if rule.kind == "elementwise":
+            covered = len(rule.partials)
+        elif _variadic(rule) is None:
+            code = getattr(_pullback_of(rule), "__code__", None)
+            covered = code.co_argcount - (1 if rule.kind == "linear" else 2) if code is not None else sys.maxsize
+    names = []
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            break
+        names.append(parameter.name)
+    writes = "out" in names and (rule is None or "out" not in rule.parameters)
+    count = min(covered, names.index("out") if writes else sys.maxsize)
+    if count >= len(names) or any(p.kind is p.POSITIONAL_ONLY for p in parameters[count : len(names)]):
+        return sys.maxsize, (), {}
+    return count, tuple(names[count:]), {p.name: p.default for p in parameters}
+
+
+def _by_name(args, kwargs, count, names, defaults):
+    """The arguments of a call with those after the first `count` passed by name, and defaults left away."""
+    if len(args) - count > len(names):
+        return args, kwargs  # too many: the call will say so
+    more = {k: a for k, a in zip(names, args[count:], strict=False) if a is not defaults.get(k)}
+    if "out" in more and more["out"] is None:
+        del more["out"]
+    if more.keys() & kwargs.keys():
+        return args, kwargs
+    return args[:count], {**kwargs, **more}
+
+
+def call_plain(function, args, kwargs, arguments=None):
+    """Call a `function` without a rule on the data of its arguments; what it writes into them is recorded.
+
+    The arrays are lent read-only. Where the function wants to write, it gets copies, and what it has changed there is
+    written into the arrays by the tape.
+    """
+    arguments = arguments or Arguments(args, kwargs)
+    arrays = [t for _, t in arguments.tensors if type(t.primal) is _ndarray and t.primal.flags.writeable]
+    if not arrays:
+        return wrap_views(function(*arguments.args, **arguments.kwargs), function, arguments)
+    lent = {}
+    for t in arrays:
+        lent[id(t.primal)] = view = t.primal.view()
+        view.flags.writeable = False
+    try:
+        out = function(*_swapped(arguments.args, lent), **_swapped(arguments.kwargs, lent))
+    except ValueError as error:
+        if not any(word in str(error) for word in ("read-only", "writeable", "writable")):
+            raise
+        copies = {id(t.primal): duplicate(t.primal) for t in arrays}
+        originals = [(t, t.primal, copies[id(t.primal)]) for t in arrays]
+        out = function(*_swapped(arguments.args, copies), **_swapped(arguments.kwargs, copies))
+        for t, data, copy in originals:
+            if out is copy:
+                out = t
+            if copy.tobytes() != data.tobytes():
+                write(t, Ellipsis, copy, None)
+        return out if isinstance(out, Tensor) else wrap(out)
+    return wrap_views(out, function, arguments)
+
+
+def _swapped(a, arrays):
+    """`a` with other arrays in place of those that `arrays` knows by identity."""
+    kind = type(a)
+    if kind is _ndarray:
+        return arrays.get(id(a), a)
+    if kind is tuple or kind is list:
+        return kind([_swapped(item, arrays) for item in a])
+    if kind is dict:
+        return {k: _swapped(item, arrays) for k, item in a.items()}
+    return a
+
+
 def apply(function, args, kwargs=None):
     """Call `function` and record it.
 
@@ -500,6 +602,14 @@ def apply(function, args, kwargs=None):
     native = NATIVE.get(function)
     if native is not None:
         return native(*args, **kwargs) if kwargs else native(*args)
+    if len(args) > 1:
+        named = _keyword_names.get(function)
+        if named is None:
+            named = keyword_names(function)
+            if not hasattr(function, "__self__"):  # no object is kept alive for its methods
+                _keyword_names[function] = named
+        if len(args) > named[0]:
+            args, kwargs = _by_name(args, kwargs or {}, *named)
     if not kwargs:
         kwargs = {}
         if len(args) == 1 and type(args[0]) is Traced and args[0].node is not None and not PAUSED.count:
@@ -509,14 +619,16 @@ def apply(function, args, kwargs=None):
     elif "out" in kwargs:
         kwargs = dict(kwargs)
         target = kwargs.pop("out")
-        if target is not None and not (type(target) is tuple and target == (None,)):
+        if type(target) is tuple and len(target) == 1:
+            (target,) = target
+        if target is not None:
             return _into(function, args, kwargs, target)
     arguments = Arguments(args, kwargs)
     rule = lookup(function)
     if not arguments.nodes or rule is not None and rule.kind == "inactive":
-        if rule is None and not arguments.tensors:
-            return wrap(function(*args, **kwargs))
-        return _wrap_views(function(*arguments.args, **arguments.kwargs), function, arguments, None)
+        if rule is None:
+            return call_plain(function, args, kwargs, arguments)
+        return wrap_views(function(*arguments.args, **arguments.kwargs), function, arguments)
     if rule is None:
         unrolled = by_source(function)
         if unrolled is None:
@@ -527,7 +639,10 @@ def apply(function, args, kwargs=None):
     out = function(*arguments.args, **arguments.kwargs)
     if not _carries(out):
         return _without_derivative(out)
-    return _wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
+    for a in (*arguments.args, *arguments.kwargs.values()):
+        if type(a) is not _ndarray and isinstance(a, _ndarray):
+            as_data(a, function)
+    return wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
 
 
 def _apply_to_one(function, rule, x):
@@ -546,8 +661,8 @@ def _apply_to_one(function, rule, x):
             return traced(out, make_node(form, (out, (data,), {}), (x.node,)))
     arguments = Arguments((x,), {})
     if not _carries(out) or not arguments.nodes:
-        return _wrap_views(out, function, arguments, None)
-    return _wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
+        return wrap_views(out, function, arguments)
+    return wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
 
 
 # the sum of all elements, the commonest last step, needs the shape only
@@ -618,6 +733,7 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
             nodes.append(node)
     if not active:
         return wrap(out)
+    arguments.args = tuple([as_data(a, function) for a in arguments.args])
     form, uses_out = elementwise_of(function).general(tuple(active))
     saved, _ = _keep(arguments)
     node = make_node(form, (*saved, out) if uses_out else saved, tuple(nodes))
@@ -801,7 +917,7 @@ class Parts(tuple):
 PICK = PickForm("Pick", _pick)
 
 
-def _wrap_views(out, function, arguments, node):
+def wrap_views(out, function, arguments, node=None):
     """The result as `Traced`, on the storage of the argument that it is a view of, if it is one."""
     kind = type(out)
     if kind is _ndarray:
@@ -835,8 +951,21 @@ def _wrap_array(out, function, arguments, node, output):
                 step = Step(function, args, kwargs=kwargs, name=at, output=output)
             if node is not None and t.storage is not None:
                 t.storage.saved = True
+            if data.flags.writeable and not out.flags.writeable and lookup(function) is None:
+                out = step(data)  # it was made of an array lent read-only
+                if out is data:
+                    return t
             return link(out, t, step, node)
+    if node is None and is_view(out, (*arguments.args, *arguments.kwargs.values())):
+        return out
     return traced(out, node)
+
+
+def is_view(out, args):
+    """Whether `out` is (a view of) a plain array among `args`: the tape, which does not hold that, holds no view."""
+    return any(
+        type(a) is _ndarray and (a is out or out.base is not None and np.may_share_memory(a, out)) for a in args
+    )
 
 
 def record_step(step, data, node):
@@ -856,13 +985,18 @@ def record_step(step, data, node):
 def _into(function, args, kwargs, target):
     """``function(..., out=target)``."""
     if type(target) is tuple:
-        if len(target) != 1:
-            raise TapeError(f"out= of several arrays is not followed\n  at {user_location()}")
-        (target,) = target
+        raise TapeError(f"out= of several arrays is not followed\n  at {user_location()}")
     mask = kwargs.pop("where", True)
-    if not isinstance(target, Tensor):
-        if not is_active((*args, *kwargs.values())):
-            where = {} if mask is True else {"where": plain(mask)}
+    where = {} if mask is True else {"where": plain(mask)}
+    idle = not is_active((*args, *kwargs.values()))
+    if isinstance(target, Tensor):
+        if idle and (mask is True or not is_active(target)) and type(plain(target)) is _ndarray:
+            content = duplicate(plain(target))
+            function(*plain(tuple(args)), **plain(kwargs), **where, out=content)
+            write(target, Ellipsis, content, None)
+            return target
+    else:
+        if idle:
             return function(*plain(tuple(args)), **plain(kwargs), **where, out=target)
         raise TapeError(
             "a recorded value is written into a plain array that the tape does not see\n"

@@ -11,7 +11,7 @@ from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.grad_mode import is_grad_enabled
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.record import apply, is_active, kept, missing, plain, wrap
+from s2sgrad.runtime.record import apply, call_plain, is_active, kept, missing, plain
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.traced import plain_key
 from s2sgrad.runtime.views import extract, item_step, replace
@@ -129,19 +129,26 @@ REDUCE = {
 ACCUMULATE = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
+_POSITIONAL = {
+    "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
+    "accumulate": ("axis", "dtype", "out"),
+    "reduceat": ("indices", "axis", "dtype", "out"),
+}
+
+
 def ufunc_method(ufunc, method):
     """The recording version of ``ufunc.method``."""
 
     def call(*args, **kwargs):
         active = is_active(args) or is_active(kwargs)
-        if method == "reduce" and ufunc in REDUCE:
-            array, *rest = args
-            axis = rest[0] if rest else kwargs.pop("axis", 0)
-            return apply(REDUCE[ufunc], (array,), {"axis": axis, **kwargs})
-        if method == "accumulate" and ufunc in ACCUMULATE:
-            array, *rest = args
-            axis = rest[0] if rest else kwargs.pop("axis", 0)
-            return apply(ACCUMULATE[ufunc], (array,), {"axis": axis, **kwargs})
+        if method in _POSITIONAL:
+            names = _POSITIONAL[method]
+            kwargs = {**dict(zip(names, args[1:], strict=False)), **kwargs}
+            args = (*args[:1], *args[1 + len(names) :])
+            known = {"reduce": REDUCE, "accumulate": ACCUMULATE}.get(method, {})
+            if ufunc in known:
+                kwargs = {k: a for k, a in kwargs.items() if a is not None or k == "axis"}
+                return apply(known[ufunc], args, {"axis": 0, **kwargs})
         if method == "outer":
             a, b = args
             a = apply(np.reshape, (a, np.shape(plain(a)) + (1,) * np.ndim(plain(b))))
@@ -152,8 +159,7 @@ def ufunc_method(ufunc, method):
             return _at_plain(ufunc, args, active)
         if active:
             raise missing(ufunc, f"np.{ufunc.__name__}.{method} has no derivative rule")
-        out = getattr(ufunc, method)(*plain(args), **plain(kwargs))
-        return wrap(out)
+        return call_plain(getattr(ufunc, method), args, kwargs)
 
     return call
 

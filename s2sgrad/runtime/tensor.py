@@ -26,9 +26,11 @@ class Storage:
         since code that the tape does not see may write to it.
     frozen : str or None
         Why the memory may not be written, where the tape could not follow a write.
+    lent : weakref or None
+        The array that code out of the tape's sight was given last: while it lives, the memory may not be written.
     """
 
-    __slots__ = ("data", "node", "version", "saved", "outer", "hidden", "frozen")
+    __slots__ = ("data", "node", "version", "saved", "outer", "hidden", "frozen", "lent")
 
     def __init__(self, data, node=None, saved=True, outer=None):
         self.data = data
@@ -38,6 +40,7 @@ class Storage:
         self.outer = outer
         self.hidden = False
         self.frozen = None
+        self.lent = None
 
 
 class Tensor:

@@ -16,11 +16,14 @@ from s2sgrad.runtime.arrays import is_differentiable
 from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.operands import reflected_name, yields
 from s2sgrad.runtime.record import (
     apply,
     assign,
     binary,
+    call_plain,
     is_active,
+    is_view,
     kept,
     missing,
     plain,
@@ -30,7 +33,7 @@ from s2sgrad.runtime.record import (
     wrap,
 )
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
-from s2sgrad.runtime.views import ITEM, item_step, link, refresh, write
+from s2sgrad.runtime.views import ITEM, item_step, lend, link, refresh, write
 
 _ndarray = np.ndarray
 _SIMPLE_KEYS = (int, slice, type(None), type(Ellipsis))
@@ -78,9 +81,13 @@ PLAIN = {
 
 
 def _in_place(ufunc, function):
+    reflected = reflected_name(function)
+
     def forward(self, other):
         if type(self.primal) is not _ndarray:
             return function(self, other)
+        if yields(self, other, reflected):
+            return NotImplemented
         return assign(self, ufunc, (self, other))
 
     return forward
@@ -89,7 +96,17 @@ def _in_place(ufunc, function):
 def _on_data(function, reflected=False):
     if reflected:
         return lambda self, other: wrap(function(plain(other), plain(self)))
-    return lambda self, other: wrap(function(plain(self), plain(other)))
+    name = reflected_name(function)
+
+    def forward(self, other):
+        if yields(self, other, name):
+            return NotImplemented
+        out = function(plain(self), plain(other))
+        if type(out) is _ndarray and self.node is not None:
+            require_numeric(out.dtype)
+        return wrap(out)
+
+    return forward
 
 
 def _dress_operators():
@@ -244,8 +261,13 @@ def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     found = []
     if not (PAUSED.count and not is_grad_enabled()):
         _gather(obj, (), found)
-    if isinstance(obj, Tensor) and raw is obj.primal:
-        return obj
+    if isinstance(obj, Tensor):
+        if raw is obj.primal:
+            return obj
+        if type(obj.primal) is _ndarray and raw.base is not None and np.may_share_memory(raw, obj.primal):
+            return _more_axes(obj, ndmin)
+    elif type(obj) is _ndarray and is_view(raw, (obj,)):
+        return raw
     if found:
         require_numeric(raw.dtype)
     if not found or not is_differentiable(raw):
@@ -259,9 +281,14 @@ def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     return traced(raw, node)
 
 
+def _more_axes(array, ndim):
+    """The view of an array that has axes of length 1 in front, up to `ndim` in all."""
+    return array[(None,) * max(0, ndim - array.ndim) + (Ellipsis,)]
+
+
 def as_given(obj, dtype=None, *args, **kwargs):
     """``np.asarray``: the array itself where it is one already."""
-    data = plain(obj) if isinstance(obj, Tensor) else None
+    data = plain(obj)
     if type(data) is _ndarray:
         raw = np.asarray(data, dtype, *args, **{k: v for k, v in kwargs.items() if k != "like"})
         if raw is data:
@@ -356,6 +383,22 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
 _REAL_PART = Form("ToComplex", lambda g: apply(np.real, (g,)) if isinstance(g, Tensor) else np.real(g))
 
 
+def _conj(self):
+    data = plain(self)
+    return self if type(data) is _ndarray and data.dtype.kind not in "cO" else apply(np.conjugate, (self,))
+
+
+def _clip(self, min=None, max=None, out=None, **kwargs):
+    return apply(np.clip, (self, min, max), {**kwargs, "out": out} if out is not None else kwargs)
+
+
+def _view(self, *args, **kwargs):
+    data = plain(self)
+    if type(data) is not _ndarray or kwargs or args and args != (data.dtype,):
+        return _method_without_rule(self, "view")(*args, **kwargs)
+    return self[...]
+
+
 def _copy(self, order="C"):
     raw = plain(self)
     raw = raw.copy(order) if type(raw) is _ndarray else raw.copy()
@@ -370,6 +413,10 @@ OWN_METHODS = {
     "fill": _fill,
     "put": _put,
     "astype": _astype,
+    "conj": _conj,
+    "conjugate": _conj,
+    "clip": _clip,
+    "view": _view,
     "copy": _copy,
     "__copy__": _copy,
     "__deepcopy__": lambda self, memo: _copy(self, "K") if type(plain(self)) is _ndarray else self,
@@ -411,7 +458,7 @@ def _method_without_rule(self, name):
     def call(*args, **kwargs):
         if name not in INACTIVE_METHODS and (is_active(self) or is_active(args) or is_active(kwargs)):
             raise missing(getattr(plain(self), name), f"the array method {name!r} has no derivative rule")
-        return wrap(getattr(plain(self), name)(*plain(args), **plain(kwargs)))
+        return call_plain(getattr(type(plain(self)), name), (self, *args), kwargs)
 
     return call
 
@@ -464,7 +511,11 @@ def _array_function(self, function, types, args, kwargs):
 def _array(self, dtype=None, copy=None):
     if is_active(self):
         raise lost("an array")
-    return np.array(self.primal, dtype, copy=copy)
+    data = plain(self)
+    out = np.array(data, dtype, copy=copy)
+    if type(data) is _ndarray and np.may_share_memory(out, data):
+        return lend(self) if out is data else np.array(lend(self), dtype, copy=copy)
+    return out
 
 
 def lost(kind):

@@ -14,6 +14,7 @@ A write never changes an array that some node has saved: it moves the live conte
 """
 
 import operator
+import weakref
 
 import numpy as np
 
@@ -81,6 +82,30 @@ def duplicate(array):
     twin = _ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)
     twin[...] = array
     return twin
+
+
+def overlaps_itself(array) -> bool:
+    """Whether several elements of a view may lie at one place.
+
+    Examples
+    --------
+    >>> overlaps_itself(np.zeros((2, 3)).T), overlaps_itself(np.broadcast_to(0.0, 3))
+    (False, True)
+    """
+    reach = array.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * n
+    return False
+
+
+def lend(t):
+    """The array of `t` for code that the tape does not see: it may read it, and sees writes only as long as none is."""
+    storage = t.storage or attach(t)
+    array = np.lib.stride_tricks.as_strided(t.primal, writeable=False)  # views of it keep it, and not the owner, alive
+    storage.lent = weakref.ref(array)
+    return array
 
 
 # ---------------------------------------------------------------- the three linear maps
@@ -257,6 +282,16 @@ def _writable(t):
     storage = t.storage or attach(t)
     if storage.frozen is not None:
         raise TapeError(f"{storage.frozen}\n  at {user_location()}")
+    if storage.lent is not None and storage.lent() is not None:
+        raise TapeError(
+            "an array is written while code that the tape does not see holds its memory: give that code a copy"
+            f"\n  at {user_location()}"
+        )
+    if t.steps and any(step.function is not operator.getitem for step in t.steps) and overlaps_itself(t.primal):
+        raise TapeError(
+            "a view is written in which several elements share their memory, which the tape cannot follow: "
+            f"make a copy of it\n  at {user_location()}"
+        )
     if t.seen != storage.version:
         refresh(t)
     if not t.primal.flags.writeable:
@@ -295,6 +330,7 @@ def replace(t, value, node):
         or value.dtype != storage.data.dtype
         or value.strides != storage.data.strides
         or storage.frozen is not None
+        or storage.lent is not None
         or not storage.data.flags.writeable
     ):
         return write(t, Ellipsis, value, node)

@@ -69,10 +69,14 @@ class Unit:
 
 @dataclass(slots=True)
 class Emitted:
-    """Source text, and what each function in it needs in order to run. The first unit is the one to call."""
+    """Source text, and what each function in it needs in order to run. The first unit is the one to call.
+
+    `lines` has the place in the user's source (a `Location`) of the lines that come from one, by their numbers.
+    """
 
     source: str
     units: list
+    lines: dict = field(default_factory=dict)
 
 
 def emit(functions: list[ir.Function]) -> Emitted:
@@ -81,14 +85,16 @@ def emit(functions: list[ir.Function]) -> Emitted:
     names: dict = {}
     for function in functions:
         names[id(function)] = next(n for n in candidates(function.name) if n not in names.values())
-    chunks, units, line = [], [], 1
+    chunks, units, line, lines = [], [], 1, {}
     for function in functions:
         unit = Unit(names[id(function)], function, line)
-        text = _Emitter(unit, names).text()
+        emitter = _Emitter(unit, names)
+        text = emitter.text()
+        lines |= {line + number: origin for number, origin in emitter.origins.items()}
         chunks.append(text)
         units.append(unit)
         line += text.count("\n") + 3
-    return Emitted("\n\n\n".join(chunks) + "\n", units)
+    return Emitted("\n\n\n".join(chunks) + "\n", units, lines)
 
 
 def _with_callees(functions) -> list:
@@ -157,6 +163,7 @@ def _joined(lines: list) -> list:
             if last == result:
                 node = gast.Return(value)
                 node.comment = getattr(lines[0], "comment", None)
+                node.origin = getattr(lines[0], "origin", None)
                 return [node]
     return lines
 
@@ -280,6 +287,7 @@ class _Emitter:
         node = gast.FunctionDef(self.unit.name, self.signature(), body, [], None, None, [])
         printer = Printer()
         printer.dispatch(node)
+        self.origins = printer.origins
         return printer.text()
 
     def signature(self):
@@ -325,6 +333,7 @@ class _Emitter:
             return []
         node = gast.Return(self.expression(operand))
         if operand in self.trees.inlined:
+            node.origin = self.origin(self.trees.inlined[operand])
             self.explain(node, self.trees.inlined[operand])
         return [node]
 
@@ -337,6 +346,9 @@ class _Emitter:
             nodes = self.statement(statement)
             if nodes and not isinstance(statement, (ir.If, ir.For, Append)):
                 self.explain(nodes[0], statement)
+            for node in nodes:
+                if getattr(node, "origin", None) is None:
+                    node.origin = self.origin(statement)
             found += nodes
         return found
 
@@ -353,6 +365,9 @@ class _Emitter:
             node.comment = self.quote(location)
 
     def origin(self, statement):
+        """The user's line that a statement comes from."""
+        if isinstance(statement, Append):
+            return None
         if not is_finish(statement, self.function) and not isinstance(statement, ir.Make):
             return statement.location
         for operand in operands(statement):

@@ -10,12 +10,14 @@ import ast
 import inspect
 import itertools
 import linecache
+import os
 import types
 import weakref
 
 from s2sgrad.transform.emit import Emitted, Unit
 
 _numbers = itertools.count(1)
+_lines: dict[str, dict] = {}  # for each generated file the user's line of a line
 
 
 def load(emitted: Emitted, like=None):
@@ -46,14 +48,37 @@ def load(emitted: Emitted, like=None):
     filename = f"<s2sgrad {emitted.units[0].name} {next(_numbers)}>"
     lines = emitted.source.splitlines(keepends=True)
     linecache.cache[filename] = (len(emitted.source), None, lines, filename)
+    _lines[filename] = emitted.lines
     codes = _codes(emitted, filename)
     cells = {unit.name: types.CellType() for unit in emitted.units}
     for unit in emitted.units:
         cells[unit.name].cell_contents = _function(unit, codes[unit.name], cells)
     top = cells[emitted.units[0].name].cell_contents
     _take_defaults(top, like)
-    weakref.finalize(top, linecache.cache.pop, filename, None).atexit = False
+    weakref.finalize(top, _forget, filename).atexit = False
     return top
+
+
+def _forget(filename: str) -> None:
+    linecache.cache.pop(filename, None)
+    _lines.pop(filename, None)
+
+
+def annotate(error: BaseException) -> None:
+    """Note on an exception which line of the user's the generated line comes from that raised it.
+
+    (``from model.py:4: r = X @ w - y``)
+    """
+    trace, place = error.__traceback__, None
+    while trace is not None:
+        known = _lines.get(trace.tb_frame.f_code.co_filename)
+        if known and trace.tb_lineno in known:
+            place = known[trace.tb_lineno]
+        trace = trace.tb_next
+    if place is not None:
+        note = f"from {os.path.basename(place.file)}:{place.line}: {place.text.strip()}"
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
 
 def _free(unit: Unit) -> list[str]:

@@ -51,7 +51,7 @@ WIDTH = 112  # a line with its comment is not longer than this
 class Renamed:
     """An expression or statement of the user's in which local names are replaced by others."""
 
-    __slots__ = ("names", "node")
+    __slots__ = ("names", "node", "origin")
 
     def __init__(self, node, names: dict[str, str]):
         self.node = node
@@ -113,11 +113,16 @@ class _Rename(gast.NodeTransformer):
 
 
 class Printer(Unparser):
-    """Writes gast trees; `lines` holds what was written, `comments` the margin comment of a line by its index."""
+    """Writes gast trees.
+
+    `lines` holds what was written; `comments` the margin comment and `origins` the user's line of a line, by its
+    index.
+    """
 
     def __init__(self):
         self.lines: list[str] = []
         self.comments: dict[int, str] = {}
+        self.origins: dict = {}
         self.names: dict[str, str] = {}
         self.outside: dict[str, str] = {}  # the names around the innermost scope
         self._indent = 0
@@ -146,6 +151,9 @@ class Printer(Unparser):
         comment = getattr(tree, "comment", None)
         if comment:
             self.comments[start] = comment
+        origin = getattr(tree, "origin", None)
+        if origin is not None:
+            self.origins[start] = origin
 
     def at(self, level: int, node) -> None:
         """Write an expression, in parentheses where it binds less than `level`."""

@@ -121,6 +121,8 @@ def replaced(operand, mapping: dict):
             if not isinstance(operand, ir.Value):
                 break
         return operand
+    if isinstance(operand, ir.Code) and operand in mapping:
+        return mapping[operand]
     if isinstance(operand, ir.Code) and any(v in mapping for v in operand.reads.values()):
         reads = {name: replaced(v, mapping) for name, v in operand.reads.items()}
         return ir.Code(operand.node, reads, operand.type)
@@ -128,7 +130,7 @@ def replaced(operand, mapping: dict):
 
 
 def substitute(block: ir.Block, mapping: dict) -> ir.Block:
-    """A copy of a block with values replaced wherever they are read."""
+    """A copy of a block with values replaced wherever they are read, and pieces of code."""
     return ir.Block([substituted(s, mapping) for s in block.statements], _all(block.results, mapping))
 
 
@@ -140,7 +142,8 @@ def substituted(s, mapping: dict):
     """A copy of a statement with values replaced wherever they are read; an operation that reads none stays itself."""
     match s:
         case ir.Op():
-            if mapping.keys().isdisjoint(uses(s)):
+            codes = [o for o in operands(s) if isinstance(o, ir.Code)]
+            if mapping.keys().isdisjoint(uses(s)) and mapping.keys().isdisjoint(codes):
                 return s
             kwargs = {k: replaced(v, mapping) for k, v in s.kwargs.items()} if s.kwargs else {}
             spelling = replaced(s.spelling, mapping) if isinstance(s.spelling, ir.Code) else s.spelling

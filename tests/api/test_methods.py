@@ -109,9 +109,9 @@ def test_out_of_range_does_not_reach_self():
         def loss(self, w):
             return w
 
-    with pytest.raises(s2sgrad.ArgumentError, match="argnums=1 is out of range: loss takes 1 positional argument after self"):
+    with pytest.raises(s2sgrad.ArgumentError, match=r"out of range: loss takes 1 positional argument after self"):
         Wrong().loss(1.0)
-    with pytest.raises(s2sgrad.ArgumentError, match="argnums=1 is out of range: plain takes 1 positional argument after self"):
+    with pytest.raises(s2sgrad.ArgumentError, match=r"out of range: plain takes 1 positional argument after self"):
         grad(Model().plain, 1)
 
 

@@ -274,11 +274,11 @@ def test_complex_of_two_numbers_has_the_very_value():
 
     def f(x):
         z = complex(x[0], x[1])
-        seen.append((z.real, z.imag))
+        seen.append(str(z))
         return z.real
 
     grad(f)(np.array([-0.0, np.inf]))
-    assert str(seen) == str([(np.float64(-0.0), np.float64(np.inf))]) or str(seen[0]) == "(-0.0, inf)"
+    assert seen == [str(complex(-0.0, np.inf))]
 
 
 def test_the_public_function_is_named():

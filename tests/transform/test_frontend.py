@@ -267,11 +267,12 @@ def test_guards_say_what_is_assumed(monkeypatch):
         return np.sum(x * OUTSIDE) + math.sin(x[0])
 
     guards = {g.text: g for g in lower(f, X).guards}
-    assert list(guards) == [
+    assert {
+        "f has the code and the defaults it had",
         "np is the module numpy",
         "OUTSIDE is an array of float64 with 1 axes",
         "math is the module math",
-    ]
+    } <= guards.keys()
     data = guards["OUTSIDE is an array of float64 with 1 axes"]
     assert data.check()
     monkeypatch.setitem(f.__globals__, "OUTSIDE", np.ones(5))
@@ -459,7 +460,7 @@ def tries(x):
         (active_array_changed, "y is an array: the augmented assignment changes it in place"),
         (appended, r"stored by .append\(\)"),
         (logged_outside, r"stored by .append\(\)"),
-        (converted, "float has no derivative rule"),
+        (converted, "the builtin float of values"),
         (item, r"\.item\(\) makes plain data"),
         (while_loop, "a `while` loop that a derivative flows through"),
         (breaks, "`break` and `continue`"),

@@ -88,13 +88,26 @@ def test_no_source(tmp_path):
         find(np.sin)
 
 
+def imported(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_calls_on_names_that_the_module_imports_in_a_function_of_many_names(tmp_path):
+    path = tmp_path / "many_names.py"
+    names = ", ".join(f"name{i}.value.sum(x)" for i in range(150))  # more than an instruction can count to
+    body = f"    if x is None:\n        return [{names}]\n    return np.sin(x) + np.linalg.norm(x)\n"
+    path.write_text(f"import numpy as np\n\n\ndef f(x):\n{body}")
+    assert "np.sin(x) + np.linalg.norm(x)" in text(imported(path).f)
+
+
 def test_a_file_that_changed_after_its_import_is_noticed(tmp_path):
     path = tmp_path / "changing.py"
     path.write_text("def f(x):\n    return x * 2\n")
-    spec = importlib.util.spec_from_file_location("changing", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["changing"] = module
-    spec.loader.exec_module(module)
+    module = imported(path)
     path.write_text("def f(x):\n    return x * 3\n")
     with pytest.raises(CompileError, match="was the file changed after its import"):
         find(module.f)

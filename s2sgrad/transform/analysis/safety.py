@@ -127,6 +127,8 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
         return _reduces(op, given[0], function in _EXTREMES)
     if function in _ALWAYS:
         return not op.kwargs and all(map(_is_number, given))
+    if function is np.trace:
+        return len(args) == 1 and not op.kwargs and given[0].ndim == 2
     if function in _MOVES:
         places = [types.constant(a) for a in (*args[1:], *op.kwargs.values())]
         return types._permuted(given[0], function, *places) is not None or (function is np.transpose and not places)

@@ -31,6 +31,7 @@ from dataclasses import replace
 import gast
 import numpy as np
 
+from s2sgrad.rules.linalg import cofactors
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
@@ -415,6 +416,8 @@ def _strong(dtype):
 def _given_dtype(dtype) -> str | None:
     """What a ``dtype=`` argument says, where it is a literal (``np.float32`` is code: open)."""
     value = constant(dtype)
+    if isinstance(dtype, ir.Value) and dtype.type.kind is Kind.OTHER:
+        return dtype.type.dtype
     if isinstance(value, str):
         try:
             return dtype_name(np.dtype(value))
@@ -755,6 +758,11 @@ def _inner(a, b) -> Type:
     return Type(dtype=dtype)
 
 
+@_handles(np.convolve, np.correlate)
+def _convolve(a, v, mode="full") -> Type:
+    return one_array(_promote([_array_like(type_of(x)).dtype for x in (a, v)]), 1)
+
+
 @_handles(np.outer)
 def _outer(a, b, out=None) -> Type:
     s, t = _array_like(type_of(a)), _array_like(type_of(b))
@@ -783,7 +791,7 @@ def _einsum(subscripts, *operands, **options) -> Type:
 # ----------------------------------------------------------------------------------- linear algebra
 
 
-@_handles(np.linalg.inv, np.linalg.cholesky)
+@_handles(np.linalg.inv, np.linalg.cholesky, cofactors)
 def _square(a, **options) -> Type:
     t = type_of(a)
     return replace(t, dtype=_averaged(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
@@ -926,6 +934,13 @@ def _diag(v, k=0) -> Type:
         return one_array(t.dtype, 2, axes_of(t) * 2 if middle else None)
     rows, columns = axes_of(t)
     return one_array(t.dtype, 1, (rows,) if middle and rows == columns else None)
+
+
+@_handles(np.diagonal)
+def _diagonal(a, offset=0, axis1=0, axis2=1) -> Type:
+    t = type_of(a)
+    known = t.kind is Kind.ARRAY and t.ndim is not None
+    return one_array(t.dtype, t.ndim - 1) if known else Type(dtype=t.dtype)
 
 
 @_handles(np.trace)
@@ -1111,8 +1126,16 @@ def _ascontiguousarray(a, dtype=None) -> Type:
 
 
 @_handles(np.eye, np.identity)
-def _eye(n, *options, **keywords) -> Type:
-    return one_array(None if options or keywords else "float64", 2, None if options or keywords else _square_of(n))
+def _eye(n, *options, dtype=None, **keywords) -> Type:
+    result = "float64" if dtype is None else _given_dtype(dtype)
+    return one_array(None if options else result, 2, None if options or keywords else _square_of(n))
+
+
+@_handles(np.result_type)
+def _result_type(*arrays_) -> Type:
+    """A dtype: an object that has no dtype, but is one, which is noted as if it had."""
+    given = [type_of(a) for a in arrays_]
+    return Type(Kind.OTHER, _promote([t.dtype for t in given]) if all(t.kind is Kind.ARRAY for t in given) else None)
 
 
 def _square_of(n) -> tuple | None:
@@ -1204,7 +1227,7 @@ def _getattr(value, name, *default) -> Type:
         if attribute == "T":
             return _transpose(value)
         if attribute == "dtype":
-            return OTHER
+            return Type(Kind.OTHER, t.dtype if t.kind is Kind.ARRAY and t.dtype != REAL else None)
     return UNKNOWN
 
 

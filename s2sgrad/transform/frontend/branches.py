@@ -20,6 +20,7 @@ from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
+
 def asks_object(t: ir.Type) -> bool:
     """Does the truth of a value of this type run code of the user's, which may come out otherwise the next time?"""
     asked = [inspect.getattr_static(t.cls, name, None) for name in ("__bool__", "__len__")] if t.cls else []

@@ -154,8 +154,20 @@ def out_position(function) -> int | None:
 # Those whose signature cannot be asked for.
 _OUT = {np.dot: 2, np.concatenate: 2}
 
+
+def out_of_method(name: str) -> int | None:
+    """Where a method of this name takes the array that it writes its result into."""
+    from s2sgrad.rules import table
+
+    method = table.METHODS.get(name)
+    if method is None or method.variadic:
+        return _OUT_OF_METHODS.get(name)
+    place = out_position(method.function)
+    return None if place is None else place - 1
+
+
 # Methods that draw random numbers into an array, and where they take it.
-OUT_OF_METHODS = {"standard_normal": 2, "random": 2, "standard_exponential": 3, "standard_gamma": 3, "permuted": 2}
+_OUT_OF_METHODS = {"standard_normal": 2, "random": 2, "standard_exponential": 3, "standard_gamma": 3, "permuted": 2}
 
 
 class Region:
@@ -370,12 +382,10 @@ class _Examiner:
         return None if name in self.fresh else f"it writes into {name}"
 
     def _call(self, node) -> str | None:
-        if any(k.arg == "out" for k in node.keywords):
-            return "it writes into an array (out=)"
         function = self._function(node.func)
+        if writes_out(function, node) or any(k.arg == "out" for k in node.keywords):
+            return "it writes into an array (out=)"
         if function is not None:
-            if writes_out(function, node):
-                return "it writes into an array (out=)"
             return self.purity.reason(function)
         if isinstance(node.func, gast.Attribute):
             if node.func.attr in MUTATING_METHODS:
@@ -400,10 +410,13 @@ class _Examiner:
 
 
 def writes_out(function, node) -> bool:
-    """May the call `node` of a known function have an array to write into among its positional arguments?"""
-    if not resolve.is_trusted(function) or not getattr(function, "__hash__", None):
+    """May a call have an array to write into among its positional arguments? (`function` is None for a method)"""
+    if function is None:
+        place = out_of_method(node.func.attr) if isinstance(node.func, gast.Attribute) else None
+    elif not resolve.is_trusted(function) or not getattr(function, "__hash__", None):
         return False
-    place = out_position(function)
+    else:
+        place = out_position(function)
     if place is None:
         return False
     return len(node.args) > place or any(isinstance(a, gast.Starred) for a in node.args)

@@ -31,6 +31,7 @@ from s2sgrad.transform.frontend.kinds import (
     describe,
     either,
     is_active,
+    is_foreign,
     is_live,
     part,
     tuple_union,
@@ -490,9 +491,17 @@ class Expressions(InertExpressions):
                 self.refuse(
                     f"{function.__name__} of a value that carries a derivative and an object of another kind", node
                 )
+            if not is_active(thing) and is_foreign(self.type_of(thing)):
+                self.refuse(f"{function.__name__} of a value that carries a derivative and a foreign array", node)
             return thing
         if kind in SEQUENCES:
             arithmetic = function in ARITHMETIC
+            items = self.type_of(thing).items or ()
+            if not (
+                all(t.kind is Kind.NUMBER for t in items)
+                or all(t.ndim is not None and t.ndim == items[0].ndim and types.same_shape(t, items[0]) for t in items)
+            ):
+                self.refuse("a list of values that carry a derivative and may be of different shapes", node)
             if not arithmetic or any(self.type_of(o).kind is Kind.ARRAY for o in others):
                 return self.op(np.array, [thing], {}, node)
         name = getattr(function, "__name__", repr(function))

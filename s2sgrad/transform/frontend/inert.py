@@ -29,11 +29,14 @@ from s2sgrad.transform.frontend.kinds import (
     VIEWING,
     constant_of,
     describe,
+    element_of,
+    is_foreign,
     is_live,
     is_none,
     is_plain,
     item_type,
     joined,
+    made_by,
     runs_code,
     text,
 )
@@ -92,7 +95,7 @@ class InertExpressions:
         return (
             [f[0] for f in found],
             all(f[1] for f in found),
-            all(f[2] for f in found),
+            all(f[2] and not runs_code(f[0]) for f in found),
             [r for f in found for r in f[3]],
         )
 
@@ -116,14 +119,13 @@ class InertExpressions:
 
     def facts_UnaryOp(self, node, bound):
         if isinstance(node.op, gast.Not):
-            _, cheap, pure, _ = self.facts(node.operand, bound)
+            _, cheap, pure, _ = self.all_facts([node.operand], bound)
             return BOOL, cheap, pure, []
         return self._operation(OPERATORS[type(node.op)], [node.operand], bound)
 
     def _operation(self, function, nodes, bound):
         kinds, cheap, pure, regions = self.all_facts(nodes, bound)
         self.see_plain(nodes, kinds)
-        pure = pure and not any(map(runs_code, kinds))
         result = types.infer(function, tuple(self.sample(n, t, bound) for n, t in zip(nodes, kinds, strict=True)))
         numbers = all(t.kind is Kind.NUMBER for t in kinds)
         new = numbers or any(t.kind in (Kind.NUMBER, Kind.ARRAY) for t in kinds)
@@ -133,7 +135,6 @@ class InertExpressions:
         kinds, cheap, pure, _ = self.all_facts([node.left, *node.comparators], bound)
         if not all(isinstance(op, (gast.Is, gast.IsNot)) for op in node.ops):
             self.see_plain([node.left, *node.comparators], kinds)
-            pure = pure and not any(map(runs_code, kinds))
         numbers = all(t.kind is Kind.NUMBER for t in kinds)
         if len(node.ops) > 1 or isinstance(node.ops[0], (gast.Is, gast.IsNot, gast.In, gast.NotIn)):
             return BOOL, cheap and all(t.kind in (Kind.NUMBER, Kind.OTHER) for t in kinds), pure, []
@@ -146,7 +147,7 @@ class InertExpressions:
 
     def facts_IfExp(self, node, bound):
         kinds, cheap, pure, regions = self.all_facts([node.body, node.orelse], bound)
-        _, cheap_test, pure_test, _ = self.facts(node.test, bound)
+        _, cheap_test, pure_test, _ = self.all_facts([node.test], bound)
         return joined(kinds), cheap and cheap_test, pure and pure_test, regions
 
     def facts_Tuple(self, node, bound):
@@ -201,7 +202,8 @@ class InertExpressions:
             element = self.element_type(kind, generator.iter)
             inner.update(self.target_types(generator.target, element))
             _, _, clean_tests, _ = self.all_facts(generator.ifs, inner)
-            pure, regions = pure and clean and clean_tests, regions + more
+            pure = pure and clean and clean_tests and not runs_code(kind)
+            regions = regions + more
         kinds, _, clean, more = self.all_facts(results, inner)
         return kinds, False, pure and clean, regions + more
 
@@ -272,6 +274,7 @@ class InertExpressions:
         function = table.ATTRIBUTES.get(node.attr)
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and function is not None:
             return types.infer(function, (self.sample(node.value, base, bound),)), False, pure, regions
+        pure = pure and (base.cls is None or not resolve.is_computed(base.cls, node.attr))
         return ir.UNKNOWN, False, pure, self.inside(regions)
 
     def inside(self, regions: list) -> list:
@@ -299,6 +302,10 @@ class InertExpressions:
             else ir.Code(node.slice, {}, self.facts(node.slice, bound)[0])
         )
         result = self.item(base, operand)
+        container = self.static(node.value, bound)
+        if container is not None and result == ir.UNKNOWN:
+            held = types.of(element_of(container.value, index.value))
+            result = held if is_foreign(held) and held.kind is Kind.OTHER else result
         stable = cheap and cheap_index and base.kind is Kind.TUPLE
         return result, stable, pure and pure_index, [] if result.kind is Kind.NUMBER else self.inside(regions)
 
@@ -345,26 +352,15 @@ class InertExpressions:
 
     def write_out(self, node, known, bound) -> bool:
         """Register a write to the array that a call has for its result among its positional arguments."""
-        if known is not None:
-            if not effects.writes_out(known.value, node):
-                return False
-            place = effects.out_position(known.value)
-        elif isinstance(node.func, gast.Attribute):
-            method = table.METHODS.get(node.func.attr)
-            place = effects.OUT_OF_METHODS.get(node.func.attr)
-            if method is not None:
-                place = effects.out_position(method.function)
-                place = None if place is None or method.variadic else place - 1
-        else:
+        if not effects.writes_out(None if known is None else known.value, node):
             return False
-        if place is None:
-            return False
+        place = effects.out_of_method(node.func.attr) if known is None else effects.out_position(known.value)
         if any(isinstance(a, gast.Starred) for a in node.args[: place + 1]):
             self.refuse(f"{text(node.func)} may write into one of its arguments", node)
         for written in node.args[place:][: None if known is not None and hasattr(known.value, "nout") else 1]:
             if not is_none(written):
                 self.write(written, node, bound)
-        return len(node.args) > place
+        return True
 
     def _known_call(self, function, node, arguments, cheap, pure, regions, bound):
         if function in self.session.plain(effects.OPAQUE, function):
@@ -386,8 +382,8 @@ class InertExpressions:
             k.arg: self.sample(k.value, t, bound) for k, t in zip(node.keywords, arguments[n:], strict=True) if k.arg
         }
         result = self.builtin_type(function, args, kwargs)
-        if isinstance(function, type) and result == ir.UNKNOWN and not resolve.is_trusted(function):
-            result = ir.Type(Kind.OTHER, cls=function)
+        if result == ir.UNKNOWN:
+            result = made_by(function)
         if function is len:
             first = arguments[0].kind if arguments else Kind.UNKNOWN
             return ir.INT, cheap and first in (Kind.ARRAY, Kind.TUPLE), pure, []
@@ -470,6 +466,8 @@ class InertExpressions:
                         node.func, dict.fromkeys(self.local | set(syntax.parameters(nested.node)), ir.UNKNOWN)
                     )
                     attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
+                    if any(k.arg == "out" for k in node.keywords) or effects.writes_out(known and known.value, node):
+                        return "it writes into an array (out=)"
                     if known is None and attr not in effects.known_methods():
                         return f"what {text(node.func)} does cannot be seen"
                     if known is not None and (self.session.mutator(known.value) is not None):
@@ -487,6 +485,9 @@ class InertExpressions:
             root = root.value
         if isinstance(root, gast.Name) and is_live(self.env.get(root.id)):
             self.refuse(f"{root.id} carries a derivative and is changed in place", node)
+        known = self.static(base, bound)
+        if known is not None and resolve.is_definition(known.value):
+            self.refuse(f"{text(base)} is changed by the function, which may read it again", node)
         for region in self.facts(base, dict.fromkeys(bound, ir.UNKNOWN) if not isinstance(bound, dict) else bound)[3]:
             problem = region.write(self.loops)
             if region.root().external:

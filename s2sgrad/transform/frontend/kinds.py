@@ -120,6 +120,36 @@ def is_plain(t: ir.Type) -> bool:
     return t.kind is Kind.OTHER and (t.cls is None or t.cls.__module__ == "builtins")
 
 
+def is_foreign(t: ir.Type) -> bool:
+    """May NumPy's functions do with it something else than with an array?"""
+    return t.kind in (Kind.OTHER, Kind.RECORD) and t.cls is not None and hasattr(t.cls, "__array__") or runs_code(t)
+
+
+def element_of(container, key):
+    """What a builtin container has under `key` at present; None where that is not to be had."""
+    try:
+        return container[key] if type(container) in (list, tuple, dict) else None
+    except (LookupError, TypeError):
+        return None
+
+
+def is_strange_class(function) -> bool:
+    """Is it a class of the user's, or of arrays that are more than arrays?"""
+    if not isinstance(function, type) or function is np.ndarray:
+        return False
+    return not resolve.is_trusted(function) or issubclass(function, np.ndarray)
+
+
+def made_by(function) -> ir.Type:
+    """The type of the objects that a class, or a function that makes arrays of another class, gives."""
+    module = getattr(function, "__module__", None) or ""
+    if module.startswith("numpy.ma") or function in (np.asmatrix, np.bmat):
+        return ir.Type(Kind.OTHER, cls=np.ma.MaskedArray if module.startswith("numpy.ma") else np.matrix)
+    if is_strange_class(function):
+        return ir.Type(Kind.OTHER, cls=function)
+    return ir.UNKNOWN
+
+
 def runs_code(t: ir.Type) -> bool:
     """May an operator, an index or the truth of it run code of the user's: is it an object of the user's class?"""
     return t.cls is not None and not resolve.is_trusted(t.cls) and not dataclasses.is_dataclass(t.cls)

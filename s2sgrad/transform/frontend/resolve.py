@@ -128,7 +128,9 @@ class Outside:
             test = "{now} == {value}" if type(value) is MethodType else "{now} is {value}"
             self._guard(place, text, test, {"value": value}, f"{text} is {kind} {what}")
             self.follow(value)
-            return Known(value, ir.Code(node, reads, ir.Type(ir.Kind.CALLABLE)))
+            plain = isinstance(value, (ModuleType, type, FunctionType, MethodType)) or is_trusted(value)
+            cls = None if plain else type(value)
+            return Known(value, ir.Code(node, reads, ir.Type(ir.Kind.CALLABLE, cls=cls)))
         cls = type(value)
         found = self._type(value, text)
         if isinstance(value, np.ndarray):
@@ -235,6 +237,14 @@ def sets_attribute(cls, attr: str) -> bool:
                 ):
                     return True
     return False
+
+
+def is_computed(cls, attr: str) -> bool:
+    """Does reading this attribute of an instance of `cls` run code of the user's?"""
+    if any(isinstance(inspect.getattr_static(cls, n, None), FunctionType) for n in ("__getattr__", "__getattribute__")):
+        return True
+    found = inspect.getattr_static(cls, attr, None)
+    return hasattr(type(found), "__get__") and not is_trusted(cls) and not isinstance(found, FunctionType)
 
 
 def plain_attribute(owner, attr: str):

@@ -340,7 +340,8 @@ def _conjugate(build, a):
 
 
 def _real(build, a):
-    return a if not isinstance(a, Constant) and a.type.is_real else None
+    real = not isinstance(a, Constant) and (a.type.is_real or _defined(build, a, np.real) is not None)
+    return a if real else None
 
 
 def _unbroadcast(build, g, x):
@@ -380,23 +381,26 @@ def _summed(build, g, xt: ir.Type, lead: tuple, kept: tuple):
     return g
 
 
-def _template(build, x):
-    """An earlier value of the same shape, as real as `x`, that `x` was computed from: what a shape is asked of."""
-    while isinstance(x, Value) and x.type.kind is Kind.ARRAY:
+def _template(build, x, real: bool = True):
+    """An earlier value of the same shape, that `x` was computed from: what a shape is asked of.
+
+    `real`: it is to be as real as `x`, too.
+    """
+    while isinstance(x, Value) and x.type.kind in (Kind.ARRAY, Kind.UNKNOWN):
         define = build.definitions.get(x)
         if not isinstance(define, ir.Op):
             break
-        if define.function not in _ELEMENTWISE and not isinstance(define.function, np.ufunc):
+        elementwise = isinstance(define.function, np.ufunc) and define.function.signature is None
+        if define.kwargs or (define.function not in _ELEMENTWISE and not elementwise):
             break
+        alike = [types.type_of(a).kind is not Kind.NUMBER for a in define.args].count(True) == 1
         earlier = [
             a
             for a in define.args
             if isinstance(a, Value)
-            and a.type.kind is Kind.ARRAY
-            and build.lengths.same(a.type, x.type)
-            and a.type.dtype is not None
-            and x.type.dtype is not None
-            and a.type.is_real is x.type.is_real
+            and (a.type.kind is Kind.ARRAY or (a.type.kind is Kind.UNKNOWN and a.type.dtype is not None))
+            and (alike or (x.type.kind is Kind.ARRAY and build.lengths.same(a.type, x.type)))
+            and (not real or _as_real(a.type, x.type))
         ]
         if not earlier:
             break
@@ -404,14 +408,22 @@ def _template(build, x):
     return x
 
 
+def _as_real(a: ir.Type, b: ir.Type) -> bool:
+    return a.dtype is not None and b.dtype is not None and a.is_real is b.is_real
+
+
 def _shape(build, x):
-    template = _template(build, x)
-    return None if template is x else build.op(np.shape, template, spelling="shape")
+    template = _template(build, x, real=False)
+    if template is x:
+        return None
+    return build.op(np.shape, template, spelling="shape" if template.type.kind is Kind.ARRAY else None)
 
 
 def _size(build, x):
-    template = _template(build, x)
-    return None if template is x else build.op(np.size, template, spelling="size")
+    template = _template(build, x, real=False)
+    if template is x:
+        return None
+    return build.op(np.size, template, spelling="size" if template.type.kind is Kind.ARRAY else None)
 
 
 def _broadcast_to(build, a, shape):

@@ -28,6 +28,7 @@ from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, optimize, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
+from s2sgrad.transform.reverse import outside
 from s2sgrad.transform.reverse.activity import active_values, keys
 from s2sgrad.transform.reverse.adjoint import Adjoint
 from s2sgrad.transform.reverse.collecting import cotangent_type
@@ -46,6 +47,7 @@ class Pair:
 class Pairs:
     """The pairs of everything that a derivative calls, each made once per set of active parameters."""
 
+    outlives: bool = False  # the backward halves run when the caller wants it
     made: dict = field(default_factory=dict)
     names: dict = field(default_factory=dict)
 
@@ -162,7 +164,7 @@ def pair(function: ir.Function, active: tuple) -> tuple[ir.Function, ir.Function
         the cotangents of the active parameters, or the one cotangent where one is active.
     """
     callee = ir.Callee(function.name, tuple(active), function)
-    found = Pairs().get(callee, tuple(active))
+    found = Pairs(outlives=True).get(callee, tuple(active))
     return found.forward.function, found.backward.function
 
 
@@ -182,6 +184,9 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
     results = [adjoint.operand(adjoint.take(v), v) for v in parameters]
     result = results[0] if len(results) == 1 else build.sequence(results)
     backward = optimize.tidy(forward.statements, ir.Block(build.statements, (result,)))
+    if pairs.outlives:
+        before, backward = outside.held(function, backward)
+        forward = ir.Block([*before, *forward.statements], forward.results)
     own = {p.value: None for p in function.parameters}
     for s in walk.statements(forward):
         own.update(dict.fromkeys([*walk.defines(s), *walk.enters(s)]))

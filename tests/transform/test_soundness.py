@@ -1,0 +1,374 @@
+"""Compiled gradients are right or refused, whatever the function does to the world around it."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import s2sgrad
+from s2sgrad.errors import CompileError
+from s2sgrad.transform.frontend import effects
+
+V = np.array([0.3, -1.2, 0.8])
+
+
+class Settings:
+    """What functions below read; made anew for each test."""
+
+    k = 2.0
+
+    def __init__(self):
+        self.w = np.array([1.0, 2.0, 3.0])
+        self.flag = True
+
+
+K, FLAG, W, N, PLACES, POWER, FACTORS = 2.0, True, np.array([1.0, 2.0, 3.0]), 2, [0, 1, 2], 2, [2.0, 3.0]
+SETTINGS = Settings()
+
+
+def scaled_by_global(x):
+    return x * K
+
+
+def in_helper(x):
+    return scaled_by_global(x) + 1.0
+
+
+def chosen_by_global(x):
+    return x * 2 if FLAG else x * 7
+
+
+def global_array(x):
+    return x * W
+
+
+def class_attribute(x):
+    return x * Settings.k
+
+
+def attribute_of_object(x):
+    return x * SETTINGS.w if SETTINGS.flag else x
+
+
+def counted(x):
+    for _ in range(N):
+        x = x * x
+    return x
+
+
+def places(x):
+    return x[PLACES]
+
+
+def exponent(x):
+    return x**POWER
+
+
+def factors(x):
+    for w in FACTORS:
+        x = x * w
+    return x
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Globals as they are above; the test may change them."""
+    names = globals()
+    fresh = {"W": W.copy(), "PLACES": [0, 1, 2], "FACTORS": [2.0, 3.0], "SETTINGS": Settings()}
+    for name, value in fresh.items():
+        monkeypatch.setitem(names, name, value)
+    for name in ("K", "FLAG", "N", "POWER"):
+        monkeypatch.setitem(names, name, names[name])
+    monkeypatch.setattr(Settings, "k", 2.0)
+    return names
+
+
+@pytest.mark.parametrize(
+    "f",
+    [scaled_by_global, in_helper, chosen_by_global, global_array, class_attribute]
+    + [attribute_of_object, counted, places, exponent, factors],
+)
+def test_a_pullback_belongs_to_its_forward_pass(f, world):
+    cotangent = np.array([1.0, 2.0, 3.0])
+    _, pull = s2sgrad.vjp(f, V)
+    (expected,) = pull(cotangent)
+    world.update(K=5.0, FLAG=False, N=1, POWER=3)
+    world["W"][:], world["PLACES"][:], world["FACTORS"][0] = 7.0, [2, 1, 0], 11.0
+    world["SETTINGS"].w[:], world["SETTINGS"].flag, Settings.k = 9.0, False, 9.0
+    np.testing.assert_array_equal(pull(cotangent)[0], expected)
+
+
+def test_a_pullback_and_a_closure_cell():
+    c = 2.0
+
+    def f(x):
+        return x * c
+
+    _, pull = s2sgrad.vjp(f, V)
+    c = 9.0
+    np.testing.assert_array_equal(pull(np.ones(3))[0], [2.0, 2.0, 2.0])
+
+
+def changes_what_it_read(x):
+    y = np.sum(x * Settings.k)
+    Settings.k = 7.0
+    return y
+
+
+def test_a_function_that_changes_a_class(world):
+    with pytest.raises(CompileError, match="is changed by the function"):
+        s2sgrad.grad(changes_what_it_read, mode="compiled")(V)
+    np.testing.assert_array_equal(s2sgrad.grad(changes_what_it_read)(V), [2.0, 2.0, 2.0])
+
+
+WRITES = {
+    "ufunc": lambda b: np.add(b, 1, b),
+    "unary": lambda b: np.sin(b, b),
+    "clip": lambda b: np.clip(b, 0, 1, b),
+    "matmul": lambda b: np.matmul(np.ones((3, 3)), b.copy(), b),
+    "dot": lambda b: np.dot(np.ones((3, 3)), b.copy(), b),
+    "reduction": lambda b: np.max(np.ones((2, 3)), 0, b),
+    "mean": lambda b: np.mean(np.ones((2, 3)), 0, None, b),
+    "method": lambda b: np.ones((2, 3)).max(0, b),
+    "cumsum": lambda b: b.cumsum(0, None, b),
+    "round": lambda b: np.round(b / 3, 1, b),
+    "reduce": lambda b: np.add.reduce(np.ones((2, 3)), 0, None, b),
+    "random": lambda b: np.random.default_rng(0).standard_normal(3, np.float64, b),
+    "tuple": lambda b: np.multiply(b, 2, out=(b,)),
+    "setitem": lambda b: operator.setitem(b, 0, 5.0),
+    "iadd": lambda b: operator.iadd(b, 1),
+    "dunder": lambda b: b.__setitem__(0, 5.0),
+    "no_copy": lambda b: operator.imul(np.array(b, copy=None), 3),
+    "put_along_axis": lambda b: np.put_along_axis(b, np.array([0]), 5.0, 0),
+    "shuffle": lambda b: np.random.default_rng(0).shuffle(b),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_are_seen(name):
+    write = WRITES[name]
+
+    def f(x):
+        b = np.array([1.0, 2.0, 3.0])
+        y = x * b
+        write(b)
+        return np.sum(y)
+
+    with pytest.raises(CompileError):
+        s2sgrad.grad(f, mode="compiled")(V)
+
+
+def written_in_the_function(x):
+    b = np.array([1.0, 2.0, 3.0])
+    y = x * b
+    np.add(b, 1, b)
+    return np.sum(y)
+
+
+def written_through_a_name(x):
+    b = np.array([1.0, 2.0, 3.0])
+    y = x * b
+    c = np.array(b, copy=None)
+    c *= 3
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("f", [written_in_the_function, written_through_a_name])
+def test_writes_in_the_function_itself_are_seen(f):
+    with pytest.raises(CompileError, match="is changed after a differentiated operation has read it"):
+        s2sgrad.grad(f, mode="compiled")(V)
+
+
+def test_where_functions_take_out():
+    assert [effects.out_position(f) for f in (np.sin, np.add, np.dot, np.max, np.mean)] == [1, 2, 2, 2, 3]
+    assert effects.out_position(np.sort) is None
+
+
+class Square:
+    """Indexing it, and comparing with it, squares."""
+
+    def __getitem__(self, t):
+        return t * t
+
+    def __eq__(self, t):
+        return t * t
+
+    __hash__ = None
+    __gt__ = __eq__
+
+
+class Missing(dict):
+    def __missing__(self, key):
+        return key * key
+
+
+SQUARE, MISSING = Square(), Missing()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: SQUARE[x],
+        lambda x: MISSING[x],
+        lambda x: SQUARE == x,  # noqa: SIM300
+        lambda x: x < SQUARE,
+        lambda x: slice(x, 1).start * x,
+        lambda x: np.s_[x:1].start * x,
+        lambda x: np.sum(np.r_[x, x] ** 2),
+        lambda x: np.sum(np.c_[x, x] ** 2),
+        lambda x: np.sum(np.mgrid[0:x:3j]),
+    ],
+)
+def test_what_objects_do_with_a_value_is_not_taken_for_plain_data(f):
+    with pytest.raises(CompileError):
+        s2sgrad.grad(f, mode="compiled")(0.7)
+
+
+def test_plain_data_are_compiled():
+    def f(x):
+        table = {"low": 1.0}
+        y = x * 2 if x > table["low"] else x * 3
+        return y if x in [1.0, 2.0] or x == 4.0 else y * 2
+
+    assert s2sgrad.grad(f, mode="compiled")(0.7) == 6.0
+
+
+class Asked:
+    def __bool__(self):
+        return True
+
+
+ASKED = Asked()
+
+
+def test_the_truth_of_an_object_is_asked_once():
+    with pytest.raises(CompileError, match="the truth of ASKED"):
+        s2sgrad.grad(lambda x: x if ASKED else 0.0, mode="compiled")(1.0)
+
+
+# ------------------------------------------------------------------------------ functions that change
+
+
+def helper(x, k=2.0, *, j=1.0):
+    return x * k * j
+
+
+class Doubling:
+    def __call__(self, x):
+        return x * 2
+
+    def method(self, x):
+        return x * 2
+
+
+DOUBLING = Doubling()
+
+
+def calls_helper(x):
+    return helper(x)
+
+
+def calls_instance(x):
+    return DOUBLING(x)
+
+
+def calls_method(x):
+    return DOUBLING.method(x)
+
+
+def with_default(x, k=2.0):
+    return x * k
+
+
+def sine(x):
+    return np.sin(x)
+
+
+def other(x, k=2.0, *, j=1.0):
+    return x * k * j * 2.5
+
+
+@pytest.mark.parametrize(
+    "f, owner, name, value",
+    [
+        (calls_helper, helper, "__defaults__", (5.0,)),
+        (calls_helper, helper, "__kwdefaults__", {"j": 2.5}),
+        (calls_helper, helper, "__code__", other.__code__),
+        (calls_instance, Doubling, "__call__", lambda self, x: x * 5),
+        (calls_method, Doubling, "method", lambda self, x: x * 5),
+        (with_default, with_default, "__defaults__", (5.0,)),
+    ],
+)
+def test_code_that_changes_is_compiled_again(f, owner, name, value, monkeypatch):
+    derivative = s2sgrad.grad(f, mode="compiled")
+    assert derivative(3.0) == 2.0
+    monkeypatch.setattr(owner, name, value)
+    assert derivative(3.0) == 5.0
+
+
+def test_the_code_of_the_function_itself(monkeypatch):
+    derivative = s2sgrad.grad(with_default)
+    assert derivative(3.0) == 2.0
+    monkeypatch.setattr(with_default, "__code__", (lambda x, k=2.0: x * k * 4).__code__)
+    assert derivative(3.0) == 8.0
+
+
+def test_a_function_of_numpy_that_is_replaced(monkeypatch):
+    derivative = s2sgrad.grad(sine)
+    assert derivative(0.0) == 1.0
+    monkeypatch.setattr(np, "sin", lambda x: x * 3.0)
+    assert derivative(0.0) == 3.0
+
+
+# ----------------------------------------------------------------------------------- unusual operands
+
+
+@pytest.mark.parametrize("index", [None, ..., (), (None, ...)])
+def test_an_array_of_dimension_0_is_indexed(index):
+    gradient = s2sgrad.grad(lambda x: np.sum(x[index] * 2.0), mode="compiled")(np.array(1.5))
+    assert isinstance(gradient, np.ndarray) and gradient.shape == () and gradient == 2.0
+
+
+class Heavy(float):
+    def __mul__(self, t):
+        return t * t * float(self)
+
+    __rmul__ = __mul__
+
+
+class Answers:
+    def __getattr__(self, name):
+        return lambda *args: 1.0
+
+
+HEAVY, ANSWERS = Heavy(3.0), Answers()
+MASKED = np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+HELD = {"masked": MASKED}
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(HEAVY * x),
+        lambda x: np.sum(Heavy(3.0) * x),
+        lambda x: np.sum(x * MASKED),
+        lambda x: np.sum(x * HELD["masked"]),
+        lambda x: np.sum(np.multiply(x, MASKED)),
+        lambda x: np.sum(x * np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 1, 0])),
+        lambda x: np.sum(x[:, None] * np.asmatrix(np.ones((1, 3)))),
+        lambda x: np.sum(x) * ANSWERS.anything(),
+        lambda x: np.linalg.multi_dot([np.ones((1, 3)), np.eye(3), x])[0],
+        lambda x: np.sum(np.select([x > 0, x <= 0], [1, x])),
+    ],
+)
+def test_operands_that_are_not_arrays_are_refused(f):
+    with pytest.raises(CompileError):
+        s2sgrad.grad(f, mode="compiled")(V)
+
+
+def test_defaults_of_a_helper_that_are_containers():
+    def weighted(x, options={"k": 2.0}, w=np.array([1.0, 2.0, 3.0])):  # noqa: B006, B008
+        return x * options["k"] * w
+
+    gradient = s2sgrad.grad(lambda x: np.sum(weighted(x)), mode="compiled")(V)
+    np.testing.assert_array_equal(gradient, [2.0, 4.0, 6.0])
