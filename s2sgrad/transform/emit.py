@@ -530,12 +530,36 @@ class _Emitter:
         for collected in statement.collected:
             if collected in self.trees.read:
                 before.append(assignment(name(self.names[collected], store=True), gast.List([], gast.Load())))
+        self.quoted = None
+        body = self.paths(statement.body, lambda: self.assign(handed)) or [gast.Pass()]
+        self.quoted = None
+        if isinstance(statement, ir.While):
+            return [*before, gast.While(self.expression(statement.test), body, [])]
         target, iterable = self.iteration(statement.sources)
-        self.quoted = None
-        body = self.lines(statement.body)
-        self.quoted = None
-        body += self.assign(handed)
-        return [*before, gast.For(target, iterable, body or [gast.Pass()], [], None)]
+        return [*before, gast.For(target, iterable, body, [], None)]
+
+    def paths(self, block: ir.Block, ending) -> list:
+        """The lines of the body of a loop, each way through it followed by what `ending()` gives."""
+        lines = self.trees.lines[id(block)]
+        last = next((s for s in lines if isinstance(s, ir.Exit) or (isinstance(s, ir.If) and walk.exits(s))), None)
+        if last is None:
+            return self.emit_all(lines) + ending()
+        at = lines.index(last)
+        found = self.emit_all(lines[:at])
+
+        def rest():
+            return self.emit_all(lines[at + 1 :]) + ending()
+
+        if isinstance(last, ir.Exit):
+            return [*found, *rest(), gast.Break()]
+        then = self.paths(last.then, lambda: self.assign(self.defined(last, last.then)) + rest())
+        orelse = self.paths(last.orelse, lambda: self.assign(self.defined(last, last.orelse)) + rest())
+        test = self.expression(last.test)
+        if then and isinstance(then[-1], gast.Break):
+            return [*found, gast.If(test, then, []), *orelse]
+        if orelse and isinstance(orelse[-1], gast.Break):
+            return [*found, gast.If(_negated(test), orelse, []), *then]
+        return [*found, gast.If(test, then or [gast.Pass()], orelse)]
 
     def iteration(self, sources: list) -> tuple:
         """The pattern and the iterable of a loop over `sources`."""

@@ -325,7 +325,29 @@ class For:
     location: Location | None = None
 
 
-Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Call | If | For
+@dataclass(slots=True, eq=False)
+class While(For):
+    """``while test: body``: a loop without sources, with all else that a `For` has.
+
+    `test` is evaluated before each iteration; it reads the carried values as `parameter`.
+    """
+
+    test: Operand = Constant(True)
+
+
+@dataclass(slots=True, eq=False)
+class Exit:
+    """``break``: the loop around it ends after this iteration has handed on its results.
+
+    It is the last statement of a block of an `If` that is the last statement of a block ... of the loop's
+    body, but for what puts results together (`Make`). So nothing is skipped, and to whatever looks at the flow of
+    values a loop with an exit is like any other: it may run fewer times than its sources have elements.
+    """
+
+    location: Location | None = None
+
+
+Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Call | If | For | While | Exit
 
 # ------------------------------------------------------------------------------------------ functions
 

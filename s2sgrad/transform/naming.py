@@ -105,6 +105,8 @@ class _Naming:
         inside, made = set(), set()
         self.free(statement.body, inside, made)
         inside |= self.leaves(handed)
+        if isinstance(statement, ir.While):
+            inside |= self.leaves([statement.test])
         header = after | (inside - made - set(elements) - set(parameters)) | set(statement.collected)
         self.define(parameters, header)
         for carry in carried:

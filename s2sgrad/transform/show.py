@@ -151,8 +151,15 @@ class _Printer:
             self.block(s.orelse, lines, depth + 1)
         self.list_results(s.results, lines, depth)
 
+    def while_(self, s, lines, depth):
+        self.for_(s, lines, depth)
+
+    def exit(self, s, lines, depth):
+        lines.append("    " * depth + "break")
+
     def for_(self, s, lines, depth):
-        head = f"for {', '.join(self.source(source) for source in s.sources)}"
+        test = f"while {self.operand(s.test)}" if isinstance(s, ir.While) else ""
+        head = test or f"for {', '.join(self.source(source) for source in s.sources)}"
         carried = [f"{self.value(c.parameter)} = {self.operand(c.initial)}" for c in s.carried]
         lines.append("    " * depth + head + (f" carrying {', '.join(carried)}" if carried else "") + ":")
         self.block(s.body, lines, depth + 1)

@@ -146,7 +146,9 @@ def operands(statement) -> list:
             return [statement.into, *([] if statement.index is None else [statement.index]), statement.value]
         case ir.For():
             iterables = [s.iterable for s in statement.sources if s.iterable is not None]
-            return [c.initial for c in statement.carried] + iterables + [s.start for s in statement.sources if s.count]
+            starts = [s.start for s in statement.sources if s.count]
+            test = [statement.test] if isinstance(statement, ir.While) else []
+            return [c.initial for c in statement.carried] + iterables + starts + test
     return walk.operands(statement)
 
 
@@ -217,6 +219,8 @@ class _Gather:
                 self.read(operand, named=isinstance(statement, ir.Verbatim))
             if isinstance(statement, ir.Accumulate):
                 self.trees.named.add(statement.into)
+            if isinstance(statement, ir.While):
+                self.trees.named.update(walk.values(statement.test))
             if isinstance(statement, ir.Unpack) and isinstance(before, (ir.Call, ir.Make)):
                 self.unnamed.add(before.target)
             before = statement

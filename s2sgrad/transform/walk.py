@@ -45,7 +45,10 @@ def operands(s) -> list:
             return [s.test]
         case ir.For():
             found = [x for source in s.sources for x in (source.iterable, source.start) if x is not None]
-            return found + [c.initial for c in s.carried]
+            found += [c.initial for c in s.carried]
+            return [*found, s.test] if isinstance(s, ir.While) else found
+        case ir.Exit():
+            return []
     raise TypeError(s)
 
 
@@ -72,6 +75,8 @@ def defines(s) -> list:
             return list(s.results)
         case ir.For():
             return [c.result for c in s.carried] + s.collected
+        case ir.Exit():
+            return []
     return [s.target]
 
 
@@ -80,6 +85,12 @@ def enters(s) -> list:
     if not isinstance(s, ir.For):
         return []
     return [v for source in s.sources for v in pattern(source.element)] + [c.parameter for c in s.carried]
+
+
+def exits(s) -> bool:
+    """Does a branch, or the body of a loop, leave the loop that it is in (or is the body of) with an `Exit`?"""
+    inner = [statement for block in blocks(s) for statement in block.statements]
+    return any(isinstance(one, ir.Exit) or (isinstance(one, ir.If) and exits(one)) for one in inner)
 
 
 def statements(block: ir.Block) -> Iterator:
@@ -168,7 +179,13 @@ def substituted(s, mapping: dict):
                 for source in s.sources
             ]
             carried = [ir.Carried(c.parameter, replaced(c.initial, mapping), c.result) for c in s.carried]
-            return ir.For(sources, carried, substitute(s.body, mapping), list(s.collected), s.location)
+            body = substitute(s.body, mapping)
+            s = dataclasses.replace(s, sources=sources, carried=carried, body=body, collected=list(s.collected))
+            if isinstance(s, ir.While):
+                s.test = replaced(s.test, mapping)
+            return s
+        case ir.Exit():
+            return s
     raise TypeError(s)
 
 

@@ -375,27 +375,11 @@ def item(x):
     return x[0].item() * x[1]
 
 
-def while_loop(x):
-    t = x[0]
-    while t > 1e-3:
-        t = t * 0.5
-    return t
-
-
-def breaks(x):
-    s = 0.0
+def break_in_a_with(x):
     for v in x:
-        if v > 1:
+        with open("nowhere") as _:
             break
-        s = s + v
-    return s
-
-
-def returns_in_a_loop(x):
-    for v in x:
-        if v > 1:
-            return v
-    return x[0]
+    return v
 
 
 def comprehension(x):
@@ -461,9 +445,8 @@ def tries(x):
         (logged_outside, r"stored by .append\(\)"),
         (converted, "float has no derivative rule"),
         (item, r"\.item\(\) makes plain data"),
-        (while_loop, "a `while` loop that a derivative flows through"),
-        (breaks, "`break` and `continue`"),
-        (returns_in_a_loop, "`return` inside of a loop"),
+        (break_in_a_with, "`break` or `continue` inside of a `with` block"),
+        (break_in_a_with, "is not compiled"),
         (comprehension, "a list comprehension of values that carry a derivative"),
         (one_branch_only, "y may have no value here: it is assigned in one branch only"),
         (without_rule, "busday_count has no derivative rule"),

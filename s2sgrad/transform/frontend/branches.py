@@ -10,6 +10,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
+    LEFT,
     NEVER,
 )
 from s2sgrad.transform.frontend.resolve import Known
@@ -63,9 +64,30 @@ class Branches:
         if decided is not None:
             self.walk(statement.body if decided else statement.orelse, after, tail=False)
             return
+        arms = self.arm(statement.body, after), self.arm(statement.orelse, after)
+        self.merge_arms(statement, test, *arms, after)
+
+    def if_jumps(self, statement, rest: list, after: frozenset):
+        """An `if` in a loop that may end the iteration: what follows it moves into the branches that go on."""
+        test, decided = self.test(statement.test)
+        goes_on = [not syntax.ends(statement.body), not syntax.ends(statement.orelse)]
+        bodies = [[*b, *rest] if on else b for b, on in zip((statement.body, statement.orelse), goes_on, strict=True)]
+        if decided is not None:
+            return self.walk(bodies[0 if decided else 1], after, tail=False)
+        if all(goes_on) and rest:
+            self.copies += 1
+            if self.copies > MOST_COPIES:
+                self.refuse("too many `break` and `continue` statements inside of `if` statements", statement)
+        arms = [self.arm(body, after) for body in bodies]
+        self.current = statement
+        self.merge_arms(statement, test, *arms, after)
+        return NEVER if all(end is NEVER for _, _, end in arms) else LEFT
+
+    def merge_arms(self, statement, test, first: tuple, second: tuple, after: frozenset) -> None:
+        """Add an `If` with two walked branches; the environment becomes the one after it."""
         before = self.env
-        then, env_then, end_then = self.arm(statement.body, after)
-        orelse, env_else, end_else = self.arm(statement.orelse, after)
+        then, env_then, end_then = first
+        orelse, env_else, end_else = second
         if end_then is NEVER or end_else is NEVER:
             self.env = env_else if end_then is NEVER else env_then
             if end_then is NEVER and end_else is NEVER:
@@ -100,6 +122,12 @@ class Branches:
 
     def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement):
         """What `name` stands for after one of two branches; hands the value on from both."""
+        if name in self.partial and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
+            one = a if isinstance(a, ir.Value) else b
+            merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
+            for block, thing in ((then, a), (orelse, b)):
+                block.results = (*block.results, thing if thing is one else ir.Constant(None))
+            return merged
         if a is None or b is None or isinstance(a, Unbound) or isinstance(b, Unbound):
             reason = next(
                 (t.reason for t in (a, b) if isinstance(t, Unbound)),

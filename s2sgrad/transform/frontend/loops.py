@@ -8,7 +8,7 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend import effects, resolve
 from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
@@ -36,8 +36,6 @@ class Loops:
     """The part of `Lowering` that deals with loops."""
 
     def statement_For(self, statement, after):
-        if syntax.contains(statement, gast.Return):
-            self.refuse("`return` inside of a loop is not compiled", statement)
         if not self.may_be_active(statement):
             self.inert_loop(statement, after)
         elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
@@ -60,26 +58,43 @@ class Loops:
         self.walk(statement.orelse, after, tail=False)
 
     def for_(self, statement, after) -> None:
-        if any(jumps(s) for s in statement.body):
-            self.refuse("`break` and `continue` in a loop that a derivative flows through are not compiled", statement)
         make_sources = self.sources(statement)
+        exposed = exposed_names(statement.body, self.names)
+        sources, carried, body = self.turns(statement, exposed, after, make_sources)
+        self.emit(ir.For(sources, carried, body, [], self.found.location(statement)))
+        self.walk(statement.orelse, after, tail=False)  # there is no `break` where there is an `else`
+
+    def while_(self, statement, after) -> None:
+        exposed = exposed_names(statement.body, self.names) | self.names.loads(statement.test)
+        test, carried, body = self.turns(statement, exposed, after, lambda: self.loop_test(statement.test))
+        self.emit(ir.While([], carried, body, [], self.found.location(statement), test))
+        self.walk(statement.orelse, after, tail=False)
+
+    def loop_test(self, node):
+        """The test of a `while`, to be evaluated before each turn."""
+        decided = self.decide(node)
+        if decided is not None:
+            return ir.Constant(decided)
+        before = len(self.statements)
+        test = self.inert(node).code()
+        if len(self.statements) > before:
+            self.refuse("this test of a `while` loop is not compiled", node)
+        return test
+
+    def turns(self, statement, exposed: frozenset, after: frozenset, head) -> tuple:
+        """Walk a loop; `head` evaluates what stands at its head, once a turn."""
         stores = self.names.stores(statement)
-        exposed = exposed_names([*statement.body], self.names)
         inner_after = after | exposed
 
         def turn():
             self.env.update({n: Unbound(f"{n} may have no value here") for n in stores if n not in self.env})
-            sources = make_sources()
-            end = self.walk(statement.body, inner_after, tail=False)
-            if end is NEVER:
+            found = head()
+            if self.walk(statement.body, inner_after, tail=False) is NEVER:
                 self.refuse("`raise` at the end of a loop", statement)
-            return sources
+            return found
 
         after_loop = after.union(*map(self.names.loads, statement.orelse))
-        sources, carried, body = self.fixpoint(stores, exposed, after_loop, turn, statement)
-        self.emit(ir.For(sources, carried, body, [], self.found.location(statement)))
-        if statement.orelse:  # there is no `break`
-            self.walk(statement.orelse, after, tail=False)
+        return self.fixpoint(stores, exposed, after_loop, turn, statement)
 
     def fixpoint(self, stores, exposed, after, turn, statement) -> tuple:
         """Walk a loop until what it carries is stable: what `turn` gave, the carried values, the body.
@@ -287,14 +302,7 @@ class Loops:
             if isinstance(statement, gast.For):
                 self.for_(statement, after | self.names.stores(statement))
             else:
-                stores, exposed = self.names.stores(statement), exposed_names(statement.body, self.names)
-
-                def turn():
-                    self.env.update({n: Unbound("") for n in stores if n not in self.env})
-                    self.inert(statement.test)
-                    self.walk(statement.body, after | exposed | stores, tail=False)
-
-                self.fixpoint(stores, exposed, after | stores, turn, statement)
+                self.while_(statement, after | self.names.stores(statement))
             return {n: self.env[n].type for n in self.names.stores(statement) if isinstance(self.env.get(n), ir.Value)}
         except CompileError:
             return {}
@@ -303,7 +311,6 @@ class Loops:
 
     def statement_While(self, statement, after):
         if self.may_be_active(statement):
-            self.refuse("a `while` loop that a derivative flows through is not compiled", statement)
-        if syntax.contains(statement, gast.Return):
-            self.refuse("`return` inside of a loop is not compiled", statement)
-        self.inert_loop(statement, after)
+            self.while_(statement, after)
+        else:
+            self.inert_loop(statement, after)

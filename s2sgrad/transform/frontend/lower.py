@@ -48,12 +48,15 @@ from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.calls import Calls, carrying
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.kinds import (
+    LEFT,
     NEVER,
     any_active,
 )
+from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.loops import Loops
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
+    jumps,
     mutable_names,
 )
 from s2sgrad.transform.frontend.statements import Statements
@@ -101,6 +104,11 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
         for statement in body:
             self.local |= self.names.stores(statement)
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
+        leaving = Leaving(self.identifiers)
+        if not isinstance(found.node, gast.Lambda):
+            body = leaving.body(body)
+            self.local |= set().union(*map(self.names.stores, body))
+        self.partial = leaving.results  # names that are bound only where a flag says so
         if outer:
             self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
@@ -150,6 +158,8 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
     def walk(self, statements: list, after: frozenset, tail: bool):
         """Lower statements; returns what they return, NEVER where they raise, None where control falls out.
 
+        LEFT where they leave the iteration of the loop that they stand in: by `break` or by `continue`.
+
         `after` are the names that may be read afterwards.
         """
         afters = [after]
@@ -163,16 +173,22 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
             if isinstance(statement, gast.Raise):
                 self.verbatim(statement)
                 return NEVER
+            if isinstance(statement, (gast.Break, gast.Continue)):
+                if isinstance(statement, gast.Break):
+                    self.emit(ir.Exit(self.found.location(statement)))
+                return LEFT
+            if isinstance(statement, gast.If) and jumps(statement):
+                return self.if_jumps(statement, statements[k + 1 :], after)
             if isinstance(statement, gast.If) and syntax.contains(statement, gast.Return):
                 if not tail:
-                    self.refuse("`return` inside of a loop is not compiled", statement)
+                    self.refuse("`return` in this place is not compiled", statement)
                 return self.if_returns(statement, statements[k + 1 :], after)
             self.statement(statement, later)
         return None
 
     def return_(self, statement, tail):
         if not tail:
-            self.refuse("`return` inside of a loop is not compiled", statement)
+            self.refuse("`return` in this place is not compiled", statement)
         if statement.value is None:
             return ir.Constant(None)
         result = self.operand(self.expression(statement.value), "result")

@@ -29,6 +29,7 @@ from s2sgrad.transform.frontend.scan import (
     LOOPS,
     code_node,
     expressions_of,
+    jumps,
     target_name,
     targets_of,
 )
@@ -357,6 +358,8 @@ class Statements:
             self.refuse(f"{describe(statement)} that a derivative flows through is not compiled", statement)
         if not simple and syntax.contains(statement, (gast.Return, gast.Global, gast.Nonlocal)):
             self.refuse(f"`return` inside of {describe(statement)} is not compiled", statement)
+        if jumps(statement):
+            self.refuse(f"`break` or `continue` inside of {describe(statement)} is not compiled", statement)
         stores = self.names.stores(statement)
         bound = {
             name: (known or {}).get(name, ir.UNKNOWN)

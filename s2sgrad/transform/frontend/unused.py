@@ -56,7 +56,8 @@ def operands_of(s) -> list:
     if isinstance(s, ir.If):
         return [s.test]
     if isinstance(s, ir.For):
-        return [*(x.iterable for x in s.sources), *(x.start for x in s.sources), *(c.initial for c in s.carried)]
+        heads = [*(x.iterable for x in s.sources), *(x.start for x in s.sources), *(c.initial for c in s.carried)]
+        return [*heads, s.test] if isinstance(s, ir.While) else heads
     return []
 
 

@@ -116,8 +116,8 @@ class _Accumulate:
             blocks.append(ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results)))
         if isinstance(s, ir.If):
             return ir.If(walk.replaced(s.test, mapping), *blocks, s.results, s.location)
-        head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
-        return ir.For(head.sources, head.carried, blocks[0], head.collected, s.location)
+        head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
+        return dataclasses.replace(head, body=blocks[0])
 
     def added(self, s: ir.Op, fresh: set):
         """An addition, in place where one of its operands is nobody else's."""

@@ -117,8 +117,8 @@ def _refold_blocks(build, s, mapping):
         inner.append(ir.Block(part.statements, tuple(walk.replaced(r, mapping) for r in block.results)))
     if isinstance(s, ir.If):
         return ir.If(walk.replaced(s.test, mapping), *inner, s.results, s.location)
-    head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
-    return ir.For(head.sources, head.carried, inner[0], head.collected, s.location)
+    head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
+    return dataclasses.replace(head, body=inner[0])
 
 
 # ------------------------------------------------------------------------------------------- questions

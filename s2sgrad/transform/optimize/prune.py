@@ -119,7 +119,7 @@ class _Pruner:
         collected = [i for i, v in enumerate(s.collected) if v in live]
         while True:  # what the body reads of the iteration before is carried too
             results = tuple(s.body.results[i] for i in kept) + tuple(s.body.results[n + i] for i in collected)
-            alive = set(live)
+            alive = live | set(walk.values(s.test)) if isinstance(s, ir.While) else set(live)
             body = self.block(ir.Block(s.body.statements, results), alive)
             more = [i for i, c in enumerate(s.carried) if i in kept or c.parameter in alive]
             if more == kept:
@@ -129,7 +129,7 @@ class _Pruner:
             return None
         live |= alive
         carried = [s.carried[i] for i in kept]
-        return ir.For(s.sources, carried, body, [s.collected[i] for i in collected], s.location)
+        return dataclasses.replace(s, carried=carried, body=body, collected=[s.collected[i] for i in collected])
 
 
 def _wanted(targets, live: set):

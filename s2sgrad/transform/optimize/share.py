@@ -139,7 +139,7 @@ class _Sharer:
                 inner = [self.inner(block, table, mapping) for block in (s.then, s.orelse)]
                 s = ir.If(s.test, *inner, s.results, s.location)
             elif isinstance(s, ir.For):
-                s = ir.For(s.sources, s.carried, self.inner(s.body, table, mapping), s.collected, s.location)
+                s = dataclasses.replace(s, body=self.inner(s.body, table, mapping))
             kept.append(s)
         return kept
 
@@ -153,6 +153,6 @@ def _head(s, mapping: dict):
     if isinstance(s, ir.If):
         return ir.If(walk.replaced(s.test, mapping), s.then, s.orelse, s.results, s.location)
     if isinstance(s, ir.For):
-        head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
-        return ir.For(head.sources, head.carried, s.body, s.collected, s.location)
+        head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
+        return dataclasses.replace(head, body=s.body)
     return walk.substituted(s, mapping)

@@ -259,7 +259,7 @@ class Flow(Operations):
     def elements(self, s: ir.For, source: ir.Source, collected: Value) -> None:
         """The cotangents of the elements of a source, back in its order."""
         x = source.iterable
-        several = sum(not one.count for one in s.sources) > 1
+        several = sum(not one.count for one in s.sources) > 1 or walk.exits(s)  # not all of them need be visited
         ordered = collected
         if not source.reverse:
             ordered = self.build.op(operator.getitem, collected, Constant(BACKWARDS))
@@ -312,7 +312,7 @@ class Flow(Operations):
         if not needed and counted:
             return True
         real = [source for source in s.sources if not source.count]
-        if len(real) != 1 or not set(needed) <= set(walk.pattern(real[0].element)):
+        if len(real) != 1 or walk.exits(s) or not set(needed) <= set(walk.pattern(real[0].element)):
             return None
         x = real[0].iterable
         if isinstance(x, ir.Code) and self.is_range(x):
