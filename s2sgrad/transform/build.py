@@ -8,6 +8,7 @@ import numpy as np
 from s2sgrad.errors import Location
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import contents_of
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Kind, Type, Value
 from s2sgrad.transform.optimize.dims import Dims
@@ -18,7 +19,8 @@ class Builder:
     """Appends operations to `statements`.
 
     `definitions` says which operation defines a value (of the whole function so far), `dims` which
-    lengths are equal; they are shared with the builders of the blocks inside.
+    lengths are equal; they are shared with the builders of the blocks inside. `unstable` tells the
+    values whose contents change: what was computed from them is not computed from them again.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class Builder:
         self.definitions: dict = {} if outer is None else outer.definitions
         self.dims = Dims() if outer is None else outer.dims
         self.location: Location | None = None if outer is None else outer.location
+        self.unstable: Callable = (lambda value: False) if outer is None else outer.unstable
 
     def inner(self) -> "Builder":
         """The builder of a block in this one."""
@@ -41,7 +44,7 @@ class Builder:
 
     def note(self, statement) -> None:
         """Learn what a statement of the program defines."""
-        if isinstance(statement, ir.Op | ir.Make):
+        if isinstance(statement, ir.Op | ir.Make) and not any(map(self.unstable, contents_of(statement))):
             self.definitions[statement.target] = statement
         if isinstance(statement, ir.Op):
             self.dims.note(statement)

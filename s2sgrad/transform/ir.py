@@ -110,11 +110,13 @@ class Value:
 
     `name` is what it would like to be called (the user's name, `d` + name for its cotangent, a short
     word for a temporary); several values may share a wish. `active`: a derivative flows through it.
+    `partial`: it is None, and is not used, unless some flag is set; so is its cotangent.
     """
 
     name: str
     type: Type = UNKNOWN
     active: bool = False
+    partial: bool = False
 
     def __repr__(self) -> str:
         return self.name + "*" * self.active
@@ -235,6 +237,36 @@ class Accumulate:
 
 
 @dataclass(slots=True, eq=False)
+class Store:
+    """``through[index] = value``: writes into the memory of `into`; `target` is that array afterwards.
+
+    `target` is the same object as `into`, which must not be read again under its old name, nor may any
+    other value that shares its memory (`aliases`). To whoever looks at the flow of values it is an
+    operation like any other: `target` depends on `into` and on `value`.
+
+    Attributes
+    ----------
+    index : operand or None
+        Where; None for everywhere.
+    operator : callable or None
+        None for ``=``; ``operator.add`` for ``+=``, ``operator.sub`` for ``-=``.
+    through : Value or None
+        A view of `into` that the index is an index of; None for `into` itself.
+    lasting : bool
+        Somebody outside of the function may see it: it is made whether its target is read or not.
+    """
+
+    target: Value
+    into: Value
+    index: Operand | None
+    value: Operand
+    operator: Callable | None = None
+    through: Value | None = None
+    lasting: bool = False
+    location: Location | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Callee:
     """A Python function specialised to argument types and activity: what a `Call` calls.
 
@@ -347,7 +379,7 @@ class Exit:
     location: Location | None = None
 
 
-Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Call | If | For | While | Exit
+Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Store | Call | If | For | While | Exit
 
 # ------------------------------------------------------------------------------------------ functions
 

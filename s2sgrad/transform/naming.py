@@ -166,7 +166,7 @@ class _Naming:
     def coalesce(self, block: ir.Block, must: bool) -> None:
         for statement in self.trees.lines[id(block)]:
             match statement:
-                case ir.Accumulate():
+                case ir.Accumulate() | ir.Store():
                     if must:
                         self.merge(statement.target, statement.into, always=True)
                 case ir.Verbatim() if not must:

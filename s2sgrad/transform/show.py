@@ -132,6 +132,11 @@ class _Printer:
         place = self.value(s.into) + ("" if s.index is None else f"[{self.operand(s.index)}]")
         self.line(lines, depth, s.target, f"{place} += {self.operand(s.value)}")
 
+    def store(self, s, lines, depth):
+        place = self.value(s.through or s.into) + ("" if s.index is None else f"[{self.operand(s.index)}]")
+        sign = {None: "", operator.add: "+", operator.sub: "-"}[s.operator]
+        self.line(lines, depth, s.target, f"{place} {sign}= {self.operand(s.value)}")
+
     def call(self, s, lines, depth):
         self.line(lines, depth, s.target, f"{s.callee.name}({', '.join(map(self.operand, s.args))})")
 

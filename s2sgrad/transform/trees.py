@@ -27,6 +27,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, spelling, walk
+from s2sgrad.transform.aliases import Memory
 
 WIDTH = 84  # an expression is not grown beyond this column
 
@@ -144,6 +145,9 @@ def operands(statement) -> list:
             return [statement.spelling, *statement.args, *statement.kwargs.values()]
         case ir.Accumulate():
             return [statement.into, *([] if statement.index is None else [statement.index]), statement.value]
+        case ir.Store():
+            place = [x for x in (statement.into, statement.through, statement.index) if x is not None]
+            return [statement.value, *place] if statement.operator is None else [*place, statement.value]
         case ir.For():
             iterables = [s.iterable for s in statement.sources if s.iterable is not None]
             starts = [s.start for s in statement.sources if s.count]
@@ -196,6 +200,7 @@ class _Gather:
         self.trees = Trees(set(walk.read(function.body)), backward=backward_values(function))
         self.widths: dict = {}
         self.effects: dict = {}
+        self.memory = Memory(function.body)
         self.pending: dict = {}
         self.unnamed: set = set()  # values whose names are not worth a line
         self.lines: dict = {}  # what an operation defines -> the user's line that it is for
@@ -217,8 +222,10 @@ class _Gather:
         for statement in block.statements:
             for operand in operands(statement):
                 self.read(operand, named=isinstance(statement, ir.Verbatim))
-            if isinstance(statement, ir.Accumulate):
+            if isinstance(statement, ir.Accumulate | ir.Store):
                 self.trees.named.add(statement.into)
+            if isinstance(statement, ir.Store) and statement.through is not None and statement.index is None:
+                self.trees.named.add(statement.through)
             if isinstance(statement, ir.While):
                 self.trees.named.update(walk.values(statement.test))
             if isinstance(statement, ir.Unpack) and isinstance(before, (ir.Call, ir.Make)):
@@ -237,7 +244,10 @@ class _Gather:
 
     def pass_on(self, statement) -> None:
         """A cotangent that only makes the next version of itself, for the same line of the user's, needs no name."""
-        if not isinstance(statement, (ir.Op, ir.Call, ir.Accumulate)) or statement.target not in self.trees.backward:
+        if (
+            not isinstance(statement, (ir.Op, ir.Call, ir.Accumulate, ir.Store))
+            or statement.target not in self.trees.backward
+        ):
             return
         self.lines[statement.target] = statement.location
         if is_finish(statement, self.function):
@@ -363,8 +373,8 @@ class _Gather:
 
     def _mutated(self, statement):
         match statement:
-            case ir.Accumulate():
-                return {statement.into}
+            case ir.Accumulate() | ir.Store():
+                return self.memory.members(statement.into) if self.memory.changes else {statement.into}
             case ir.Call():
                 return EVERYTHING
             case ir.Bind():

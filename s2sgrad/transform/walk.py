@@ -39,6 +39,8 @@ def operands(s) -> list:
             return [s.source]
         case ir.Accumulate():
             return [s.into, s.value] if s.index is None else [s.into, s.index, s.value]
+        case ir.Store():
+            return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
         case ir.Call():
             return list(s.args)
         case ir.If():
@@ -164,6 +166,11 @@ def substituted(s, mapping: dict):
         case ir.Accumulate():
             index = None if s.index is None else replaced(s.index, mapping)
             return dataclasses.replace(s, into=replaced(s.into, mapping), index=index, value=replaced(s.value, mapping))
+        case ir.Store():
+            index = None if s.index is None else replaced(s.index, mapping)
+            through = None if s.through is None else replaced(s.through, mapping)
+            into, value = replaced(s.into, mapping), replaced(s.value, mapping)
+            return dataclasses.replace(s, into=into, index=index, value=value, through=through)
         case ir.Call():
             return dataclasses.replace(s, args=_all(s.args, mapping))
         case ir.If():

@@ -338,3 +338,57 @@ def last_value_of_a_loop(x):
             break
         z = y
     return y * z
+
+
+@program(1.0, engine="compiled")
+def flag_kept_by_an_inert_loop(x):
+    found = 5
+    y = x * found
+    found = 0
+    for j in range(3):
+        if j > 7:
+            found = 1
+    return y * x + x * found + (x if found == 0 else 2 * x)
+
+
+@program(X, engine="compiled", smooth=True)
+def container_returned_by_an_endless_loop(x):
+    def grow(v):
+        while True:
+            v = v * 1.5
+            if abs(np.sum(v)) > 10:
+                return {"v": v, "s": np.sum(v)}
+
+    d = grow(x)
+    return d["s"] * np.sum(d["v"] ** 2)
+
+
+@program(X, engine="compiled", smooth=True)
+def inner_loop_with_else_in_a_while(x):
+    r, turns = x, 0
+    while np.linalg.norm(r) > 0.1 and turns < 10:
+        for j in range(3):
+            if abs(r[j]) < 0.47:
+                break
+        else:
+            r = r * 0.9
+        r = r - 0.3 * np.sin(r)
+        turns += 1
+    return np.sum(r**2) + turns
+
+
+@program(X, engine="compiled", smooth=True)
+def exit_deep_in_branches(x):
+    s = 0.0
+    for i in range(6):
+        if i > 1:
+            if s > 2:
+                break
+            s = s + 0.1
+        elif i == 0:
+            s = s + x[1] ** 2
+        s = s + x[0] * i
+        if s < -5:
+            return s * s
+        s = s * x[2]
+    return s

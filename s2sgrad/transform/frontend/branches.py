@@ -96,11 +96,15 @@ class Branches:
             self.hand_on(statement, test, then, orelse, alive, env, before)
             return
         results = []
+        known: dict = {}  # two names of one array stay that
         self.env = dict(before)
         for name in sorted({*env_then, *env_else}):
             a, b = env_then.get(name), env_else.get(name)
             if a is b:
                 self.env[name] = a
+                continue
+            if (a, b) in known and name in after:
+                self.env[name] = known[a, b]
                 continue
             if name not in after:
                 self.env.pop(name, None)
@@ -109,6 +113,8 @@ class Branches:
             self.env[name] = merged
             if isinstance(merged, ir.Value):
                 results.append(merged)
+                if merged.type.kind is Kind.ARRAY:
+                    known[a, b] = merged
         self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
 
     def arm(self, body: list, after: frozenset) -> tuple:
@@ -125,6 +131,7 @@ class Branches:
         if name in self.partial and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
             one = a if isinstance(a, ir.Value) else b
             merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
+            merged.partial = True
             for block, thing in ((then, a), (orelse, b)):
                 block.results = (*block.results, thing if thing is one else ir.Constant(None))
             return merged
@@ -139,6 +146,7 @@ class Branches:
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
             return Unbound(f"{name} is a function that depends on a test")
         merged = self.merged(name, a, b, statement)
+        merged.partial = name in self.partial
         then.results = (*then.results, a)
         orelse.results = (*orelse.results, b)
         return merged
@@ -146,10 +154,13 @@ class Branches:
     def hand_on(self, statement, test, then, orelse, alive, env, before) -> None:
         """An `If` one branch of which raises: what the other one assigned goes on."""
         results = []
+        known: dict = {}
         dead = orelse if alive is then else then
         for name, thing in env.items():
-            if thing is not before.get(name) and isinstance(thing, ir.Value):
-                after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+            if thing in known:
+                self.env[name] = known[thing]
+            elif thing is not before.get(name) and isinstance(thing, ir.Value):
+                known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
                 results.append(after)
                 alive.results = (*alive.results, thing)
                 dead.results = (*dead.results, ir.Constant(None))

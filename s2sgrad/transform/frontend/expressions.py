@@ -13,7 +13,7 @@ import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
-from s2sgrad.transform import ir
+from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.inert import InertExpressions
@@ -461,10 +461,13 @@ class Expressions(InertExpressions):
             active = False
         if active:
             self.freeze([*operands, *keywords.values()], node)
-        elementwise = rule.kind == "elementwise"
-        regions = [] if elementwise else [r for o in operands for r in self.regions_of(o)]
+        new = rule.kind == "elementwise" or aliases.is_new(function, keywords)
+        regions = [] if new else [r for o in operands for r in self.regions_of(o)]
         result = self.value("t", type_, active, regions)
-        self.emit(ir.Op(result, function, tuple(operands), keywords, spelling, self.found.location(node)))
+        op = ir.Op(result, function, tuple(operands), keywords, spelling, self.found.location(node))
+        self.emit(op)
+        if type_.kind is Kind.ARRAY and isinstance(operands[0], ir.Value) and aliases.is_view(op):
+            self.views[result] = op
         self.temporaries.add(result)
         return result
 

@@ -11,14 +11,13 @@ import gast
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
-from s2sgrad.transform import ir
+from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     BOOL,
     CONTAINERS,
     EFFECTLESS,
-    FRESH,
     MISSING,
     MODULE_DATA,
     NUMERIC,
@@ -347,7 +346,12 @@ class InertExpressions:
         harmless = function in EFFECTLESS if function.__hash__ else False
         pure = pure and (harmless or self.session.is_effectless(function))
         rule = table.lookup(function)
-        new = result.kind is Kind.NUMBER or rule is not None and rule.kind == "elementwise" or function in FRESH
+        new = (
+            result.kind is Kind.NUMBER
+            or rule is not None
+            and rule.kind == "elementwise"
+            or aliases.is_new(function, kwargs)
+        )
         return result, False, pure, [] if new else regions
 
     def builtin_type(self, function, args, kwargs) -> ir.Type:
@@ -379,7 +383,7 @@ class InertExpressions:
             samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
             args = (self.sample(node.func.value, base, bound), *samples)
             result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
-            new = result.kind is Kind.NUMBER or method.function in FRESH
+            new = result.kind is Kind.NUMBER or aliases.is_new(method.function, [k.arg for k in node.keywords])
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS

@@ -23,7 +23,7 @@ is lowered as if it were ::
 import gast
 
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.scan import LOOPS, jumps
+from s2sgrad.transform.frontend.scan import LOOPS, breaks, jumps
 
 
 class Leaving:
@@ -94,7 +94,9 @@ class Leaving:
             if not inside:
                 before.append(assign(self.returned, gast.Constant(False, None), s))
             leave = placed(gast.Break(), s) if inside else placed(gast.Return(load(self.result, s)), s)
-            after.insert(0, placed(gast.If(load(self.returned, s), [leave], []), s))
+            endless = isinstance(s, gast.While) and isinstance(s.test, gast.Constant) and s.test.value
+            only_returns = endless and not any(map(breaks, s.body))
+            after.insert(0, leave if only_returns else placed(gast.If(load(self.returned, s), [leave], []), s))
         return [*before, loop, *after]
 
 

@@ -62,12 +62,14 @@ class Loops:
         exposed = exposed_names(statement.body, self.names)
         sources, carried, body = self.turns(statement, exposed, after, make_sources)
         self.emit(ir.For(sources, carried, body, [], self.found.location(statement)))
+        self.look_again_after(carried)
         self.walk(statement.orelse, after, tail=False)  # there is no `break` where there is an `else`
 
     def while_(self, statement, after) -> None:
         exposed = exposed_names(statement.body, self.names) | self.names.loads(statement.test)
         test, carried, body = self.turns(statement, exposed, after, lambda: self.loop_test(statement.test))
         self.emit(ir.While([], carried, body, [], self.found.location(statement), test))
+        self.look_again_after(carried)
         self.walk(statement.orelse, after, tail=False)
 
     def loop_test(self, node):
@@ -108,6 +110,9 @@ class Loops:
             thing = before.get(name)
             if isinstance(thing, ir.Value):
                 state[name] = (thing.type, self.activity(thing))
+        together = {n: self.first_name(n, names, before) for n in names}
+        lost: set = set()
+        shared: set = set()
         self.loops = (*self.loops, object())
         try:
             for _ in range(MOST_TURNS):
@@ -116,13 +121,24 @@ class Loops:
                 parameters = {}
                 for name, (t, active) in state.items():
                     if isinstance(before.get(name), ir.Value):
-                        value = ir.Value(name, t, any_active(active))
-                        self.adopt(value, active, [r for r in self.regions_of(before[name])])
-                        parameters[name] = self.env[name] = value
+                        first = together.get(name, name)
+                        if first not in parameters:
+                            value = ir.Value(first, t, any_active(active))
+                            self.adopt(value, active, [r for r in self.regions_of(before[name])])
+                            parameters[first] = value
+                        parameters[name] = self.env[name] = parameters[first]
+                self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
+                for one, other in shared:
+                    for r in self.regions_of(parameters[one]):
+                        for q in self.held(self.env.get(other)):
+                            r.join(q)
                 with self.inside_block(block):
+                    self.look_again(before, parameters)
+                    start = dict(self.env)
                     made = turn()
                 end = self.env
-                changed = self.next_state(state, names, before, end, statement)
+                changed = self.memory_of_turn(names, state, before, start, end, parameters, together, lost, shared)
+                changed = self.next_state(state, names, before, end, statement) or changed
                 if not changed:
                     break
             else:
@@ -132,7 +148,9 @@ class Loops:
         self.env = dict(before)
         carried, results = [], []
         for name in names:
-            if name in state:
+            if together.get(name, name) != name:
+                self.env[name] = self.env[together[name]]
+            elif name in state:
                 t, active = state[name]
                 last = end[name]
                 initial = before.get(name)
@@ -144,6 +162,7 @@ class Loops:
                         region.join(other)
                 start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
                 result = self.value(name, t, active, self.regions_of(last))
+                parameter.partial = result.partial = name in self.partial
                 carried.append(ir.Carried(parameter, start, result))
                 results.append(last)
                 self.env[name] = result
@@ -156,6 +175,7 @@ class Loops:
                 )
         for name in stores - set(names):
             self.env.pop(name, None)
+        self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
         block.results = tuple(results)
         return made, carried, block
 

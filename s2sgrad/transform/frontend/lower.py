@@ -54,6 +54,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.loops import Loops
+from s2sgrad.transform.frontend.memory import Writes
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
     jumps,
@@ -64,7 +65,7 @@ from s2sgrad.transform.frontend.unused import without_unused_definitions
 from s2sgrad.transform.ir import Kind
 
 
-class Lowering(Statements, Branches, Loops, Calls, Expressions):
+class Lowering(Statements, Writes, Branches, Loops, Calls, Expressions):
     """One function being lowered.
 
     Parameters
@@ -88,6 +89,7 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
         self.env: dict = {}
         self.parts: dict = {}
         self.regions: dict = {}
+        self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
         self.temporaries: set = set()
         self.object_regions: dict = session.object_regions

@@ -178,7 +178,12 @@ def _candidates(tree: ast.Module, code: CodeType) -> list:
 def _is_source_of(node, code: CodeType) -> bool:
     """Does `node`, compiled where `code` was, give `code` again?"""
     args = node.args
-    here = {"lineno": node.lineno, "col_offset": 0, "end_lineno": node.end_lineno, "end_col_offset": node.end_col_offset}
+    here = {
+        "lineno": node.lineno,
+        "col_offset": 0,
+        "end_lineno": node.end_lineno,
+        "end_col_offset": node.end_col_offset,
+    }
     bare = ast.arguments(
         args.posonlyargs, args.args, args.vararg, args.kwonlyargs, [None] * len(args.kwonlyargs), args.kwarg, []
     )

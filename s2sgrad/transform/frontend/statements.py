@@ -90,7 +90,24 @@ class Statements:
             else:
                 self.assign(statement.target, self.expression(statement.value), statement)
 
+    def is_exchange(self, statement) -> bool:
+        """Is it ``a, b = b, a`` of arrays that may be written to, or ``a[i], a[j] = x, y``?"""
+        target, value = statement.targets[0], statement.value
+        pair = isinstance(target, (gast.Tuple, gast.List)) and isinstance(value, (gast.Tuple, gast.List))
+        if not pair or len(statement.targets) > 1 or len(target.elts) != len(value.elts):
+            return False
+        if any(isinstance(e, gast.Starred) for e in [*target.elts, *value.elts]):
+            return False
+        written = [self.view_of(e) for e in value.elts if isinstance(e, gast.Name) and e.id in self.mutable]
+        stores = any(isinstance(e, gast.Subscript) for e in target.elts) and self.may_be_active(statement)
+        return stores or any(v is not None for v in written)
+
     def statement_Assign(self, statement, after):
+        if self.is_exchange(statement):
+            things = self.expressions(statement.value.elts)
+            things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
+            self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
+            return
         thing = self.expression(statement.value)
         several = len(statement.targets) > 1
         if several and isinstance(thing, Inert):
@@ -151,8 +168,21 @@ class Statements:
                 self.refuse(f"{len(t.items)} values are unpacked into {len(target.elts)} names", statement)
         else:
             self.refuse("what is unpacked here cannot be told", statement)
-        targets = self.pattern(target, t, self.activity(thing), self.regions_of(thing), statement)
+        stores: list = []
+        targets = self.pattern(target, t, self.activity(thing), self.regions_of(thing), statement, stores)
         self.emit(ir.Unpack(targets, thing, self.found.location(statement)))
+        self.store_all(stores, statement)
+
+    def store_all(self, pairs: list, statement) -> None:
+        """Assign things to targets, the first first; what they may share memory with is not changed meanwhile."""
+        for target, thing in pairs:
+            before = {name: self.env.get(name) for name in self.env}
+            self.assign(target, thing, statement)
+            for _, other in pairs:
+                if self.type_of(other).kind is not Kind.NUMBER and isinstance(target, gast.Subscript):
+                    array = before.get(target.value.id) if isinstance(target.value, gast.Name) else None
+                    if array is None or self.meet(array, other):
+                        self.refuse("what is stored here may share memory with where it is stored", statement)
 
     def unpack_starred(self, target, thing, statement) -> None:
         """``a, *b = thing`` for a container of known length."""
@@ -170,7 +200,7 @@ class Statements:
         for element, item in zip(plain, [*items[:i], rest, *items[last:]], strict=True):
             self.assign(element, item, statement)
 
-    def pattern(self, target, t: ir.Type, active, regions, statement) -> tuple:
+    def pattern(self, target, t: ir.Type, active, regions, statement, stores=None) -> tuple:
         """Values for the parts of what is unpacked, assigned to the names of `target`."""
         found = []
         if t.items is not None and len(t.items) != len(target.elts):
@@ -183,13 +213,15 @@ class Statements:
             if isinstance(element, (gast.Tuple, gast.List)):
                 if any_active(on) and item.kind not in (*SEQUENCES, Kind.ARRAY):
                     self.refuse("what is unpacked here cannot be told", statement)
-                found.append(self.pattern(element, item, on, regions, statement))
+                found.append(self.pattern(element, item, on, regions, statement, stores))
             else:
                 value = self.value(target_name(element) or "t", item, on, regions)
                 if isinstance(element, gast.Name):
                     self.env[element.id] = value
+                elif stores is None:
+                    self.refuse("this form of loop variable is not compiled", statement)
                 else:
-                    self.store(element, value, statement)
+                    stores.append((element, value))
                 found.append(value)
         return tuple(found)
 
@@ -238,6 +270,11 @@ class Statements:
     def store(self, target, thing, statement) -> None:
         """``target[...] = thing`` or ``target.name = thing``."""
         what = text(target)
+        array = self.written_array(target.value) if isinstance(target, gast.Subscript) else None
+        if array is not None and self.is_followed(array, thing):
+            thing = self.placed_before(thing, target.slice)
+            self.write_into(array, self.index(target.slice), thing, None, statement)
+            return
         if is_live(thing, self):
             self.refuse(f"a value that carries a derivative is stored in {what}", statement)
         root = target
@@ -262,8 +299,16 @@ class Statements:
         reads = reads | self.reads_of(target)
         self.emit(ir.Verbatim(node, reads, {}, self.found.location(statement)))
 
+    def placed_before(self, thing, node):
+        """What is stored is evaluated before the index `node`: where that may matter, in a line of its own."""
+        if isinstance(thing, Inert) and not thing.pure and not isinstance(node, gast.Constant):
+            return self.place(thing, "t")
+        return thing
+
     def statement_AugAssign(self, statement, after):
         target = statement.target
+        if self.augmented(statement):
+            return
         if not isinstance(target, gast.Name):
             if self.may_be_active(statement.value) and not isinstance(self.expression_or_none(statement.value), Inert):
                 self.refuse(f"a value that carries a derivative is stored in {text(target)}", statement)
@@ -368,7 +413,9 @@ class Statements:
         }
         self.effects_of(statement, bound)
         reads = {}
-        for name in self.names.loads(statement):
+        blocks = isinstance(statement, (*LOOPS, gast.If, gast.With, gast.Try))
+        kept = {n for n in stores if isinstance(self.env.get(n), ir.Value)} if blocks else set()
+        for name in self.names.loads(statement) | kept:  # what it does not surely bind stays what it was
             if name in self.env:
                 if isinstance(self.env[name], Unbound) and name in stores:
                     continue

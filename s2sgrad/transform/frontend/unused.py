@@ -51,6 +51,8 @@ def operands_of(s) -> list:
         return list(s.items)
     if isinstance(s, ir.Unpack):
         return [s.source]
+    if isinstance(s, ir.Store):
+        return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
     if isinstance(s, ir.Call):
         return list(s.args)
     if isinstance(s, ir.If):

@@ -105,6 +105,9 @@ class _Accumulate:
                         fresh.add(s.target)
                     elif s.into in fresh:
                         fresh.add(s.target)
+                case ir.Store():
+                    if s.into in fresh:
+                        fresh.add(s.target)
             done.append(s)
         return done
 
@@ -197,7 +200,7 @@ class _Accumulate:
                         owned[s.target] = self.mine(s.args[0], owned)
                     elif s.function in _PASSING:
                         owned[s.target] = _wholly(self.mine(s.args[0], owned))
-                case ir.Accumulate():
+                case ir.Accumulate() | ir.Store():
                     if owned.get(s.into):
                         owned[s.target] = owned[s.into]
                         self.writable.add(s.target)
@@ -266,7 +269,7 @@ def is_fresh(s: ir.Op) -> bool:
 
 def _is_buffer(body: ir.Block, following, parameter: Value) -> bool:
     """Whether `following` is the buffer `parameter`, added to."""
-    into = {s.target: s.into for s in walk.statements(body) if isinstance(s, ir.Accumulate)}
+    into = {s.target: s.into for s in walk.statements(body) if isinstance(s, ir.Accumulate | ir.Store)}
     while following in into:
         following = into[following]
     return following is parameter

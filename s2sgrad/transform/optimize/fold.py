@@ -37,6 +37,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Constant, Kind, Value
 
@@ -80,6 +81,7 @@ def fold(function: ir.Function) -> ir.Function:
     if function.backward_at is None:
         return function
     build = Builder()
+    build.unstable = Memory(function.body).is_written
     for s in function.body.statements[: function.backward_at]:
         build.add(s)
     mapping: dict = {}

@@ -82,6 +82,8 @@ class _Pruner:
                 return s if s.target in live or s.function is arrays.scalar_seed else None
             case ir.Make() | ir.Accumulate():
                 return s if s.target in live else None
+            case ir.Store():
+                return s if s.target in live or s.lasting else None
             case ir.Bind():
                 return s if s.target in live or not self.is_pure(s.code.node) else None
             case ir.Call():

@@ -74,7 +74,7 @@ def buffers(statements: list) -> set:
         size = len(found)
         for s in everything:
             match s:
-                case ir.Accumulate():
+                case ir.Accumulate() | ir.Store():
                     found |= {s.into, s.target}
                 case ir.For():
                     for c, following in zip(s.carried, s.body.results, strict=False):

@@ -59,13 +59,17 @@ class Flow(Operations):
         return forward
 
     def branch(self, s: ir.If) -> None:
+        buffers = {i for i, r in enumerate(s.results) if self.is_buffer(r)}
         cotangents = [self.take(r) for r in s.results]
         outer, build = self.scope, self.build
         scopes, builders = [], []
         for block in (s.then, s.orelse):
             self.scope, self.build = Scope(outer, walk.defined(block)), build.inner()
-            for r, x, g in zip(s.results, block.results, cotangents, strict=True):
-                self.hand(x, g, r)
+            for i, (r, x, g) in enumerate(zip(s.results, block.results, cotangents, strict=True)):
+                if i in buffers:
+                    self.give(x, g)
+                else:
+                    self.hand(x, g, r)
             self.block(block.statements)
             scopes.append(self.scope)
             builders.append(self.build)
@@ -82,6 +86,7 @@ class Flow(Operations):
             self.scope, self.build = outer, build
             t = slot_type(slot)
             result = Value(slot_name(slot), merged_type([types.type_of(e.operand) for e in ends], t))
+            result.partial = slot[0].partial
             results.append(result)
             for branch, end in zip(operands, ends, strict=True):
                 branch.append(end.operand)
@@ -94,6 +99,7 @@ class Flow(Operations):
         exported: dict = {}
         for forward, builder, ends in zip((s.then, s.orelse), builders, operands, strict=True):
             backward = optimize.tidy(forward.statements, ir.Block(builder.statements, tuple(ends)))
+            backward = self.settled(forward, backward)
             own = walk.defined(forward)
             for v in walk.free(backward):
                 if v in own:
@@ -107,6 +113,11 @@ class Flow(Operations):
         blocks = [walk.substitute(b, mapping) for b in blocks]
         build.add(ir.If(s.test, *blocks, tuple(results), s.location))
 
+    def is_buffer(self, value: Value) -> bool:
+        """Is the cotangent of a value that is written to one that may be written to?"""
+        found = self.scope.cotangents.get((value, ()))
+        return found is not None and found.owned and self.memory.is_written(value)
+
     def hand(self, x, g, result: Value) -> None:
         """Hand the cotangent `g` of `result` on to the operand `x` that it was assigned from."""
         if g is None or not self.is_active(x):
@@ -118,6 +129,8 @@ class Flow(Operations):
     def loop(self, s: ir.For) -> None:
         n = len(s.carried)
         entering = {}
+        written = {c for c in s.carried if c.parameter.type.kind is Kind.ARRAY and self.memory.is_written(c.parameter)}
+        buffers = {c for c in written if self.is_buffer(c.result)}
         for c in s.carried:
             g = self.take(c.result)
             if self.is_active(c.result):
@@ -136,10 +149,15 @@ class Flow(Operations):
             parameters = {}
             for c, following in zip(s.carried, s.body.results, strict=False):
                 trees: dict = {}
+                if c in written and (c, ()) in entering:
+                    p = parameters[c, ()] = Value(slot_name((c.parameter, ())), c.parameter.type)
+                    self.give(following, p)
+                    continue
                 for path, t in slots_of(c):
                     if (c, path) in entering:
                         p = parameters[c, path] = Value(slot_name((c.parameter, path)))
                         p.type = cotangent_type(at_path(following, path, t))
+                        p.partial = c.parameter.partial
                         trees[path] = p
                 if trees:
                     self.hand(following, nested(trees), c.parameter)
@@ -165,6 +183,9 @@ class Flow(Operations):
         for (c, path), _ in entering.items():
             slot = (c.parameter, path)
             found = scope.pop(slot)
+            if c in written:
+                ends[c, path] = self.buffer(slot, found)
+                continue
             ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
         rows = []
         for source in s.sources:
@@ -174,7 +195,7 @@ class Flow(Operations):
             if g is not None:
                 rows.append((source, self.pattern_cotangent(g, source.element)))
         self.scope, self.build = outer, build
-        self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows)
+        self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers)
 
     def enter(self, c: ir.Carried, g, entering: dict) -> None:
         """Note the cotangents that come into the backward loop from after the loop."""
@@ -207,15 +228,18 @@ class Flow(Operations):
                 items.append(self.pattern_cotangent(part, target))
         return self.build.sequence(items)
 
-    def finish(self, s, forward, inner, scope, entering, parameters, ends, sources, rows) -> None:
+    def finish(self, s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers) -> None:
         """Put the backward loop together and add it."""
         build = self.build
         carried, operands, results = [], [], []
         for (c, path), before in entering.items():
             slot = (c.result, path)
+            if c in written and c not in buffers:
+                before = self.buffer(slot, None if before is None else Cotangent(before))
             initial = self.zeros(slot) if before is None else before
             t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
             result = Value(slot_name((c.initial, path)) if isinstance(c.initial, Value) else f"d{c.parameter.name}", t)
+            result.partial = c.parameter.partial
             carried.append(ir.Carried(parameters[c, path], initial, result))
             operands.append(ends[c, path])
             results.append((c.initial, path, result, c))
@@ -239,6 +263,7 @@ class Flow(Operations):
             lists.append((source, Value("rows", Type(Kind.LIST, element=types.type_of(operand)))))
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
+        block = self.settled(forward, block, walk.enters(s))
         if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
             # nothing before the loop depends on it
             return
@@ -249,7 +274,9 @@ class Flow(Operations):
             self.scope.set(slot, cotangent)
         for initial, path, result, c in results:
             if self.is_active(initial):
-                if keys(initial.type) != keys(c.parameter.type) and path == ():
+                if c in written:
+                    self.give(initial, result)
+                elif keys(initial.type) != keys(c.parameter.type) and path == ():
                     self.add(initial, result)
                 else:
                     self.add(initial, result, path)
@@ -317,6 +344,8 @@ class Flow(Operations):
         x = real[0].iterable
         if isinstance(x, ir.Code) and self.is_range(x):
             return real[0]
+        if any(map(self.memory.is_volatile, walk.values(x))):
+            return None
         t = types.type_of(x)
         return real[0] if t.kind in (Kind.ARRAY, Kind.LIST, Kind.TUPLE) else None
 

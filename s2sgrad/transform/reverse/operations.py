@@ -17,7 +17,7 @@ from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
-from s2sgrad.transform.reverse.cotangents import is_container, slot_type
+from s2sgrad.transform.reverse.cotangents import is_container, slot_name, slot_type
 from s2sgrad.transform.show import called
 
 
@@ -93,6 +93,44 @@ class Operations(Collecting):
         if s.value.type.kind in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN) and not is_container(s.into.type):
             part = self.build.op(arrays.unbroadcast, part, s.value)
         self.add(s.value, part)
+
+    def store(self, s: ir.Store) -> None:
+        """What was written gets the cotangent of the place, in which nothing is left of what was there before."""
+        found = self.scope.cotangents.pop((s.target, ()), None)
+        if found is None:
+            return
+        buffer = self.buffer((s.target, ()), found)
+        place = buffer if s.through is None else self.view(s.through, s.into, buffer)
+        if self.is_active(s.value):
+            part = place if s.index is None else self.build.op(operator.getitem, place, s.index)
+            kind = types.type_of(part).kind
+            if kind not in (Kind.NUMBER, Kind.ARRAY):
+                raise CompileError("what is stored here cannot be told", s.location)
+            if kind is Kind.ARRAY:
+                part = self.build.op(np.copy, part)
+            if s.operator is operator.sub:
+                part = self.build.op(operator.neg, part)
+            self.add(s.value, self.build.op(arrays.unbroadcast, part, s.value))
+        if s.operator is None and s.index is None and s.through is None:
+            return  # nothing is left of what was there before
+        if s.operator is None and self.is_active(s.into):
+            index = Constant(Ellipsis) if s.index is None else s.index
+            through = None if s.through is None else place
+            after = Value(slot_name((s.into, ())), buffer.type)
+            self.build.add(ir.Store(after, buffer, index, Constant(0.0), None, through, False, s.location))
+            buffer = after
+        self.give(s.into, buffer)
+
+    def view(self, view: Value, into: Value, buffer: Value):
+        """What `view` is of `into`, of `buffer`."""
+        if view is into:
+            return buffer
+        define = self.views.get(view)
+        if define is None:
+            raise CompileError("what this view is a view of cannot be told", self.build.location)
+        base = self.view(define.args[0], into, buffer)
+        result = Value(f"d{view.name}")
+        return self.build.plain(result, define.function, (base, *define.args[1:]), define.kwargs, define.spelling)
 
     def op(self, s: ir.Op) -> None:
         g = self.take(s.target)

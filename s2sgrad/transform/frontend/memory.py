@@ -1,0 +1,225 @@
+"""Lowers writes into arrays: ``x[i] = v``, ``x[i] += v``, ``x *= v``.
+
+A write gives the array a new value (`ir.Store`), which every name of it stands for from then on. A name
+of a view is looked up again in the new value; what may share memory with the array in a way that is not
+known stands for nothing any more. So everybody else sees arrays that never change.
+"""
+
+import operator
+
+import gast
+import numpy as np
+
+from s2sgrad.transform import aliases, ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend.kinds import NUMERIC, OPERATORS, SEQUENCES, is_active, text
+from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
+from s2sgrad.transform.ir import Kind
+
+WRITTEN = {operator.add, operator.sub}  # what a `Store` itself can do
+
+
+class Writes:
+    """The part of `Lowering` that deals with writes into arrays."""
+
+    def written_array(self, node):
+        """The array that the target of a store is part of, where it is one that can be followed."""
+        found = self.view_of(node)
+        return found if found is not None and found.type.kind is Kind.ARRAY else None
+
+    def view_of(self, node):
+        """The value of a name of an array, or of a view of one."""
+        if isinstance(node, gast.Name):
+            thing = self.env.get(node.id)
+            return thing if isinstance(thing, ir.Value) and thing.type.kind is Kind.ARRAY else None
+        if isinstance(node, gast.Subscript):
+            base = self.view_of(node.value)
+            return None if base is None else self.view(operator.getitem, (base, self.index(node.slice)), None, node)
+        if isinstance(node, gast.Attribute) and node.attr == "T":
+            base = self.view_of(node.value)
+            return None if base is None else self.view(np.transpose, (base,), "T", node)
+        return None
+
+    def view(self, function, args: tuple, spelling, node):
+        """The view of an array that an operation gives; None where it may be none."""
+        base = args[0]
+        result = ir.Value("t", types.infer(function, args))
+        op = ir.Op(result, function, args, {}, spelling, self.found.location(node))
+        if result.type.kind is not Kind.ARRAY or not aliases.is_view(op):
+            return None
+        result = self.value("t", result.type, base.active, self.regions_of(base))
+        op.target = result
+        self.emit(op)
+        self.views[result] = op
+        self.temporaries.add(result)
+        return result
+
+    def is_followed(self, array: ir.Value, thing) -> bool:
+        """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
+        region = self.regions[array].root()
+        return array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
+
+    def root(self, array: ir.Value) -> ir.Value:
+        """The array that a view is a view of."""
+        while array in self.views:
+            array = self.views[array].args[0]
+        return array
+
+    def write_into(self, array: ir.Value, index, thing, function, statement) -> None:
+        """``array[index] = thing``; `function`: what an augmented assignment does."""
+        what = text(statement.targets[0] if isinstance(statement, gast.Assign) else statement.target)
+        if self.regions[array].root().external:
+            reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
+            self.refuse(f"{what} {reason}", statement)
+        t = array.type
+        if self.type_of(thing).kind in SEQUENCES and is_active(thing):
+            thing = self.op(np.array, [thing], {}, statement)
+        value = self.operand(thing)
+        active = is_active(value) or array.active
+        if active and not (t.dtype or "").startswith(("float", "complex")):
+            self.refuse(
+                f"a value that carries a derivative is stored in {what}, an array that may hold no floats", statement
+            )
+        if index is not None:
+            place = types.infer(operator.getitem, (array, index))
+            if place.kind not in (Kind.NUMBER, Kind.ARRAY):
+                self.refuse(f"what {what} is cannot be told", statement)
+            if active and not self.selects_once(index):
+                self.refuse(f"{what} may be the same element several times", statement)
+        if function is not None and function not in WRITTEN:
+            before = array
+            if index is not None:
+                before = self.value("t", place, array.active, self.regions_of(array))
+                self.emit(ir.Op(before, operator.getitem, (array, index), {}, None, self.found.location(statement)))
+                self.temporaries.add(before)
+            value, function = self.op(function, [before, value], {}, statement), None
+        v = self.type_of(value)
+        if is_active(value) and (v.kind not in NUMERIC or (t.is_real and not v.is_real)):
+            self.refuse(f"what is stored in {what} may be complex, or no number", statement)
+        into = self.root(array)
+        after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
+        through = None if into is array else array
+        self.emit(ir.Store(after, into, index, value, function, through, False, self.found.location(statement)))
+        self.renew(into, after)
+
+    @staticmethod
+    def selects_once(index) -> bool:
+        """Is an index surely one that meets no element twice?"""
+        t = types.type_of(index)
+        return aliases.is_slice(index) or (t.kind is Kind.ARRAY and t.dtype == "bool")
+
+    def renew(self, old: ir.Value, new: ir.Value) -> None:
+        """Let all names of an array that has been written to stand for what it is now."""
+        done = {old: new}
+        for name, thing in list(self.env.items()):
+            if self.meet(old, thing):
+                again = self.renewed(thing, done)
+                reason = f"{name} may share memory with an array that is changed"
+                self.env[name] = Unbound(reason) if again is None else again
+
+    def held(self, thing, seen=()) -> list:
+        """The memory that a name gives access to."""
+        if isinstance(thing, ir.Value):
+            return self.regions_of(thing)
+        if isinstance(thing, Bound):
+            return self.held(thing.instance, seen)
+        if isinstance(thing, Nested) and thing not in seen:
+            inner = [*thing.defaults.values(), *(thing.captured or {}).values()]
+            return [r for one in inner for r in self.held(one, (*seen, thing))]
+        return []
+
+    def renewed(self, thing, done: dict):
+        """What a value is after what it is a view of has become another value; None where it is no such view."""
+        if thing not in done and isinstance(thing, ir.Value):
+            op = self.views.get(thing)
+            base = None if op is None else self.renewed(op.args[0], done)
+            done[thing] = (
+                None if base is None else self.view(op.function, (base, *op.args[1:]), op.spelling, self.current)
+            )
+            if done[thing] is not None:
+                done[thing].name = thing.name
+                self.temporaries.discard(done[thing])
+        return done.get(thing)
+
+    def augmented(self, statement) -> bool:
+        """``target op= value`` into an array that is followed; False where it is none."""
+        target, function = statement.target, OPERATORS[type(statement.op)]
+        if isinstance(target, gast.Name):
+            array, index = self.written_array(target), None
+            if array is None:
+                return False
+        elif isinstance(target, gast.Subscript):
+            array = self.written_array(target.value)
+            if array is None:
+                return False
+            index = self.index(target.slice)
+        else:
+            return False
+        if not self.is_followed(array, None) and not self.may_be_active(statement.value):
+            return False
+        thing = self.expression(statement.value)
+        if not self.is_followed(array, thing):
+            return False
+        self.write_into(array, index, thing, function, statement)
+        return True
+
+    # ------------------------------------------------------------------------------------------- loops
+
+    @staticmethod
+    def first_name(name: str, names: list, before: dict) -> str:
+        """The first of the names of the array that `name` stands for: all of them are carried as one."""
+        thing = before.get(name)
+        if not isinstance(thing, ir.Value) or thing.type.kind is not Kind.ARRAY:
+            return name
+        return next(n for n in names if before.get(n) is thing)
+
+    def look_again(self, before: dict, parameters: dict) -> None:
+        """At the beginning of a turn: what is a view of something carried is one of what it is now."""
+        done = {before[name]: value for name, value in parameters.items()}
+        for name, thing in before.items():
+            if name not in parameters and isinstance(thing, ir.Value) and thing in self.views:
+                again = self.renewed(thing, done)
+                if again is not None:
+                    self.env[name] = again
+
+    def look_again_after(self, carried: list) -> None:
+        """After a loop: the same, of what it was carried to."""
+        done = {c.initial: c.result for c in carried if isinstance(c.initial, ir.Value)}
+        for name, thing in list(self.env.items()):
+            if isinstance(thing, ir.Value) and thing in self.views and thing not in done.values():
+                again = self.renewed(thing, done)
+                if again is not None:
+                    self.env[name] = again
+
+    def memory_of_turn(self, names, state, before, start, end, parameters, together, lost, shared) -> bool:
+        """Note what a turn of a loop did to arrays that it does not name as its own; is there anything new?"""
+        changed = False
+        for name, thing in before.items():
+            now = end.get(name)
+            if name in names or name in lost or now is start.get(name) or not isinstance(thing, ir.Value):
+                continue
+            if thing in self.views and start[name] is not thing and isinstance(now, ir.Value):
+                continue  # looked up again in each turn
+            changed = True
+            if isinstance(now, ir.Value):
+                names.append(name)
+                state[name] = thing.type, self.activity(thing)
+                together[name] = self.first_name(name, names, before)
+            else:
+                lost.add(name)
+        for name, first in together.items():
+            if first != name and end.get(name) is not end.get(first):
+                together[name], changed = name, True
+        for one in parameters:
+            for other, thing in start.items():
+                if other == one or (one, other) in shared or together.get(other) == together.get(one, one):
+                    continue
+                if self.meet(end.get(one), end.get(other)) and not self.meet(parameters[one], thing):
+                    shared.add((one, other))
+                    changed = True
+        return changed
+
+    def meet(self, one, other) -> bool:
+        """May two things share memory?"""
+        mine = {r.root() for r in self.held(one)}
+        return any(r.root() in mine for r in self.held(other))
