@@ -46,9 +46,6 @@ clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist s2sgrad.egg-info examples/output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The benchmark's torch is the CPU build where its index can be reached: the other one is gigabytes of CUDA.
-$(VENV)/.installed-bench: PIP += --extra-index-url https://download.pytorch.org/whl/cpu
-
 # One stamp a set of extras: installed again only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	@echo "== installing s2sgrad[$*] into $(VENV)"

@@ -4,7 +4,9 @@ Both outcomes have the same face: ``run(*args, **kwargs)`` answers a call, `engi
 is what it assumes, `source` what it consists of.
 """
 
+import contextlib
 import copy
+import gc
 import inspect
 import itertools
 
@@ -31,6 +33,19 @@ ASSUMED = object()  # stands for an argument that nobody has given yet
 # ---------------------------------------------------------------------------------------- compiled
 
 
+@contextlib.contextmanager
+def uncollected():
+    """Without the cyclic garbage collector: syntax trees set it off, and it looks through all that the user holds."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@uncollected()
 def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa: A001
     """Compile the derivative for arguments like these, which are those that the call passes.
 
@@ -42,8 +57,22 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     if transform.wraps:
         bound, chosen = _within_wrapper(transform, bound, chosen)
     bound.apply_defaults()
+    for name, value in bound.arguments.items():
+        hides = trees.hidden(value)
+        if hides:
+            raise CompileError(
+                f"the object passed as {name} has an attribute {hides[0]} of its own that hides the one of its class"
+            )
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
-    lowered = pipeline.lower(transform.function, kinds, _active(bound, chosen))
+    active = _active(bound, chosen)
+    compiled = _compiled(transform, kinds, active, chosen)
+    general = {name: types.of_any_length(kind) for name, kind in kinds.items()}
+    compiled.general = lambda: _compiled(transform, general, active, chosen)
+    return compiled
+
+
+def _compiled(transform, kinds: dict, active: dict, chosen) -> "Compiled":
+    lowered = pipeline.lower(transform.function, kinds, active)
     for target in chosen:
         if lowered.function.parameters[target.index].value.name != target.parameter:
             raise CompileError(
@@ -88,9 +117,12 @@ class Compiled:
     ----------
     rows : tuple of Row
         The functions that went into it.
+    general : callable
+        Compiles the same for arguments of which no axis is known to be, or not to be, of length 1.
     """
 
     engine = "compiled"
+    general = None
 
     def __init__(self, transform, lowered):
         self.function = transform.function
@@ -126,7 +158,7 @@ class CompiledGradient(Compiled):
         return self.emitted.source
 
     def exported(self) -> str:
-        return export(self.emitted, self.function)
+        return export(self.general().emitted, self.function)  # a file is called with what its reader has
 
 
 class CompiledPair(Compiled):
@@ -258,7 +290,6 @@ class Taped:
         t = self.transform
         out, pullback = self.record(args, kwargs, once=True)
         value, aux = require_aux(out, t.name) if t.has_aux else (out, None)
-        beside = []
         if type(out) is float or type(out) is np.float64:
             seed = 1.0
         elif t.kind == "elementwise_grad":
@@ -268,8 +299,8 @@ class Taped:
             require_scalar(plain(value), t.name)
             seed = scalar_seed(plain(value))
         if t.has_aux:
-            beside = [None] * (len(flatten(out)[0]) - 1)
-        gradients = pullback([seed, *beside])
+            seed = [seed] + [None] * (len(flatten(out)[0]) - 1)
+        gradients = pullback(seed)
         result = gradients[0] if is_single(t.argnums) else gradients
         if t.kind == "value_and_grad":
             return (out, result)

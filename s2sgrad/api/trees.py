@@ -6,7 +6,7 @@ and arrays of them are leaves; None is an empty container.
 
 import dataclasses
 import functools
-from types import NoneType
+from types import FunctionType, ModuleType, NoneType
 
 import numpy as np
 
@@ -137,29 +137,27 @@ _PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64,
 def kinds(values) -> tuple:
     """What decides the code that is compiled for arguments: equal kinds, equal code.
 
-    The type of a number, dtype and dimension of an array, the kinds of the items of a container. On the
-    way of every call.
+    The type of a number, dtype and dimension of an array and which of its axes have length 1 (that decides
+    how it is broadcast), the kinds of the items of a container, the class
+    of an object and which of its class's attributes it hides by its own. On the way of every call.
 
     Examples
     --------
     >>> kinds([1.5, np.ones((2, 3))])
-    (<class 'float'>, dtype('float64'), 2)
+    (<class 'float'>, (dtype('float64'), 2))
+    >>> kinds([np.ones((2, 1))])
+    ((dtype('float64'), (False, True)),)
     """
-    found = []
-    for value in values:
-        cls = type(value)
-        if cls in _PLAIN:
-            found.append(cls)
-        elif cls is np.ndarray:
-            found.append(value.dtype)
-            found.append(value.ndim)
-        else:
-            found.append(_kind(value, cls))
-    return tuple(found)
+    return tuple([_kind(value, type(value)) for value in values])
 
 
 def _kind(value, cls):
-    """The kind of a container or of an object."""
+    """The kind of one value."""
+    if cls in _PLAIN:
+        return cls
+    if cls is np.ndarray:
+        shape = value.shape
+        return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
     if cls is list or cls is tuple:
         if len(value) > LONGEST:
             return cls, LONGEST, frozenset([kinds((item,)) for item in value])
@@ -171,4 +169,24 @@ def _kind(value, cls):
     names = fields_of(cls)
     if names is not None:
         return cls, kinds([getattr(value, name, None) for name in names])
-    return (cls, value.dtype, value.ndim) if isinstance(value, np.ndarray) else cls
+    if isinstance(value, np.ndarray):
+        return cls, value.dtype, value.ndim
+    return cls, hidden(value)
+
+
+def hidden(value) -> tuple:
+    """The attributes of the class of `value` that are hidden by attributes of the object itself.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     def step(self): ...
+    >>> model = Model()
+    >>> model.step = print
+    >>> hidden(model)
+    ('step',)
+    """
+    own = getattr(value, "__dict__", None)
+    if not own or isinstance(value, type | ModuleType | FunctionType):
+        return ()
+    return tuple([name for name in own if hasattr(type(value), name)])

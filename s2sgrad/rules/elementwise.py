@@ -31,9 +31,12 @@ def power_base(t, x, y):
         return y * x ** (y - 1) * t
     if isinstance(y, float) and y >= 1:
         return times(t, y * x ** (y - 1))
-    if isinstance(y, (int, float)):
+    if isinstance(y, (int, float)) and y != 0:
         return over(y * t, x ** (1 - y))
-    return over(times(t, y * x ** np.maximum(y - 1, 0)), x ** np.maximum(1 - y, 0))
+    if isinstance(y, (int, float)):  # x**0 is constant at 0 too, in derivatives of every order
+        return over(y * t, np.where(x == 0, 1, x))
+    nonzero = np.where((x == 0) & (y == 0), 1, x)
+    return over(times(t, y * x ** np.maximum(y - 1, 0)), nonzero ** np.maximum(1 - y, 0))
 
 
 def power_exponent(t, x, y, out):
@@ -86,7 +89,7 @@ elementwise(
 )
 elementwise(np.sinh, lambda t, x: times(t, np.cosh(x)))
 elementwise(np.cosh, lambda t, x: times(t, np.sinh(x)))
-elementwise(np.tanh, lambda t, x, out: t * (1 - out * out))
+elementwise(np.tanh, lambda t, x, out: t * (1.0 - out * out))
 elementwise(np.arcsinh, lambda t, x: over(t, np.sqrt(1 + x * x)))
 elementwise(np.arccosh, lambda t, x: over(t, np.sqrt(x - 1) * np.sqrt(x + 1)))
 elementwise(np.arctanh, lambda t, x: over(t, 1 - x * x))

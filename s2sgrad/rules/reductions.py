@@ -39,7 +39,7 @@ def count_where(where, a, axis):
 # ---------------------------------------------------------------- sum, mean
 
 
-def sum_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, where=True):
+def sum_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, initial=0, where=True):
     """Every entry that was added gets the cotangent of its sum."""
     if dtype is not None and not is_differentiable(out):
         return zeros_of(a)
@@ -52,7 +52,7 @@ def sum_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, where=True
     return np.broadcast_to(g, np.shape(a))
 
 
-def sum_pushforward(t, out, a, axis=None, dtype=None, *, keepdims=False, where=True):
+def sum_pushforward(t, out, a, axis=None, dtype=None, *, keepdims=False, initial=0, where=True):
     if dtype is not None and not is_differentiable(out):
         return zeros_of(out)
     return np.sum(t, axis=axis, keepdims=keepdims, where=where)

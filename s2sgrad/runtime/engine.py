@@ -13,7 +13,7 @@ from s2sgrad.errors import TapeError
 from s2sgrad.runtime.grad_mode import enable_grad
 from s2sgrad.runtime.node import LEAF
 from s2sgrad.runtime.tensor import traced
-from s2sgrad.runtime.views import ITEM, add_item, pull_write
+from s2sgrad.runtime.views import ITEM, WRITE, add_item, pull_write
 
 _ndarray = np.ndarray
 
@@ -24,8 +24,8 @@ def backward(roots, targets, *, create_graph=False, retain=False):
     Parameters
     ----------
     roots : list of (Node, cotangent)
-    targets : list of Node
-        Only what leads to them is visited.
+    targets : list of (Node or None)
+        Only what leads to them is visited. None, which nothing flows to, stands for a constant.
     create_graph : bool
         Record the pass itself; cotangents are then `Traced`.
     retain : bool
@@ -36,9 +36,9 @@ def backward(roots, targets, *, create_graph=False, retain=False):
     list
         The cotangent of each target; None where nothing flows to it.
     """
-    if not targets:
-        return []
-    wanted = {node.number for node in targets}
+    wanted = {node.number for node in targets if node is not None}
+    if not wanted:
+        return [None] * len(targets)
     run = _Run(min(wanted))
     for node, g in roots:
         run.add(node, g)
@@ -46,8 +46,8 @@ def backward(roots, targets, *, create_graph=False, retain=False):
         with enable_grad():
             found = _run_recorded(run, wanted)
     else:
-        found = _run(run, wanted, not retain, all(node.form is LEAF for node in targets))
-    return [found.get(node.number) for node in targets]
+        found = _run(run, wanted, not retain, all([node is None or node.form is LEAF for node in targets]))
+    return [None if node is None else found.get(node.number) for node in targets]
 
 
 def _run(run, wanted, release, leaves_only):
@@ -60,69 +60,63 @@ def _run(run, wanted, release, leaves_only):
         g = pending.pop(number)
         while True:  # straight on while the newest pending node is the one just reached
             form = node.form
+            saved = node.saved
+            edges = node.edges
+            if saved is None:
+                raise _released()
             if not leaves_only and number in wanted:
                 found[number] = g
                 owned.discard(number)
-            edges = node.edges
-            saved = node.saved
-            if form.special:
-                if form is LEAF:
-                    if number in wanted:
-                        found[number] = g
-                    break
-                if saved is None:
-                    raise _released()
-                if form is ITEM:
-                    if edges.number >= floor:
-                        add_item(g, saved, edges, run)
-                    break
+            width = form.width  # calls spelt out: a starred one costs as much as the arithmetic
+            if width == 2:
+                c = form.pull(g, saved[0], saved[1])
+            elif width == 1:
+                c = form.pull(g, saved[0])
+            elif form is LEAF:
+                if number in wanted:
+                    found[number] = g
+                break
+            elif form is ITEM:
+                if edges.number >= floor:
+                    add_item(g, saved, edges, run)
+                break
+            elif form is WRITE:
                 c = pull_write(g, *saved, run=run, owned=number in owned, edges=edges)
-            elif saved is None:
-                raise _released()
             else:
-                count = len(saved)  # spelt out: a starred call costs as much as the arithmetic
-                if count == 1:
-                    c = form.pull(g, saved[0])
-                elif count == 2:
-                    c = form.pull(g, saved[0], saved[1])
-                else:
-                    c = form.pull(g, *saved)
+                c = form.pull(g, *saved)
             if release:
                 node.saved = None
             if type(edges) is tuple:
-                if len(edges) == 1:
-                    edges, c = edges[0], c[0]
-                elif len(edges) != 2:
-                    for edge, part in zip(edges, c, strict=True):
-                        if edge is not None and part is not None:
-                            add(edge, part)
-                    break
-                else:
-                    first, second = edges
-                    left, right = c
-                    if left is None or first is None:
-                        edges, c = second, right
-                    elif right is None or second is None:
-                        edges, c = first, left
-                    elif first is second:
-                        edges, c = first, left + right
-                    elif first.number > second.number:
-                        add(second, right)
-                        edges, c = first, left
-                    else:
-                        add(first, left)
-                        edges, c = second, right
+                edges, c = _share(edges, c, add)
             if c is None or edges is None:
                 break
             number = edges.number
             if number < floor:
                 break
-            if number in nodes or heap and number < -heap[0]:
+            if nodes and (number in nodes or number < -heap[0]):
                 add(edges, c)
                 break
             node = edges
             g = c
     return found
+
+
+def _share(edges, cotangents, add):
+    """Collect the cotangents of several edges but that of the newest, which is returned with its edge."""
+    newest = part = None
+    for edge, c in zip(edges, cotangents, strict=True):
+        if edge is None or c is None:
+            continue
+        if newest is None:
+            newest, part = edge, c
+        elif edge is newest:
+            part = part + c
+        elif edge.number > newest.number:
+            add(newest, part)
+            newest, part = edge, c
+        else:
+            add(edge, c)
+    return newest, part
 
 
 def _run_recorded(run, wanted):

@@ -435,9 +435,9 @@ class Session:
             for storage in storages:
                 if not is_as_shown(storage):
                     raise TapeError(
-                        f"an array of shape {storage.outer.shape} that the recorded function uses was written, while it "
-                        "ran, by code that the tape does not see, such as a method of an object. Write to it in "
-                        "functions that the recorded one calls by name"
+                        f"while the recorded function ran, an array of shape {storage.outer.shape} that it uses was "
+                        "written through an attribute of an object, or by code that the tape does not see. Write to it "
+                        "by the name that it is read by"
                     )
 
     def close(self):
@@ -536,6 +536,7 @@ class _Current(threading.local):
 
 _current = _Current()
 _rules = Session(rules=True)
+running: set = set()  # the sessions of all threads: where it is empty nobody needs to ask for their own
 
 
 def is_recording() -> bool:
@@ -605,7 +606,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
         Positions (in `args`) and keywords (in `kwargs`) of the arguments to differentiate. Each is a
         tree of numbers and arrays; integers are promoted to float64.
     once : bool
-        The pullback is called at most once, and before the caller changes any array: nothing is copied
+        The pullback is called at most once, and before the caller changes the result: it is not copied,
         and saved values are released as they are used.
 
     Returns
@@ -626,6 +627,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     session = outer or Session(private=not once)
     inputs = [kwargs[k] if isinstance(k, str) else args[k] for k in differentiate]
     _current.session = session
+    running.add(session)
     try:
         leaves = []  # (value, node or None) of all differentiated leaves
         shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
@@ -646,12 +648,14 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             if outer is None:
                 session.close()
         if outer is None:
-            out = rebuild([session.settled(result) for result in results])
+            results = [session.settled(result) for result in results]
+            out = rebuild(results)
     finally:
         _current.session = outer
         if outer is None:
+            running.discard(session)
             session.forget()
-    pullback = _Pullback(leaves, shapes, nodes, results if outer else out, outer is not None, once)
+    pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)
     return out, pullback
 
 
@@ -676,35 +680,35 @@ def _node_of(result):
 class _Pullback:
     """The pullback of one recorded call."""
 
-    def __init__(self, leaves, shapes, nodes, out, nested, once):
+    def __init__(self, leaves, shapes, nodes, results, nested, once):
         self.plain = [part for part, _ in leaves]
         self.targets = [node for _, node in leaves]
         self.shapes = shapes
         self.nodes = nodes
         self.nested = nested
         self.once = once
-        results = out if nested else flatten(out)[0]
         self.real = [type(x) in _REAL or not np.iscomplexobj(plain(x)) for x in results]
 
     def __call__(self, cotangent):
         """The gradients for a cotangent of the result."""
         parts = flatten(cotangent)[0]
-        if len(parts) != len(self.nodes):
-            raise TypeError(f"a cotangent of {len(self.nodes)} leaves is due, not of {len(parts)}")
+        nodes, nested = self.nodes, self.nested
+        if len(parts) != len(nodes):
+            raise TypeError(f"a cotangent of {len(nodes)} leaves is due, not of {len(parts)}")
         roots = []
-        for node, g, real in zip(self.nodes, parts, self.real, strict=True):
+        for node, g, real in zip(nodes, parts, self.real, strict=True):
             if node is None or g is None:
                 continue
-            if real and type(g) not in _REAL and np.iscomplexobj(plain(g)):
-                g = g.real
-            roots.append((node, traced(g, None) if self.nested and type(g) is np.ndarray else g))
-        targets = [node for node in self.targets if node is not None]
-        found = iter(backward(roots, targets, create_graph=self.nested, retain=not self.once))
-        finish = _recorded_gradient if self.nested else as_gradient
-        gradients = [
-            finish(None if node is None else next(found), x) for node, x in zip(self.targets, self.plain, strict=True)
-        ]
-        if len(gradients) == len(self.shapes) == 1 and self.shapes[0][1] is _only:
+            if type(g) not in _REAL:
+                if real and np.iscomplexobj(plain(g)):
+                    g = g.real
+                if nested and type(g) is np.ndarray:
+                    g = traced(g, None)
+            roots.append((node, g))
+        found = backward(roots, self.targets, create_graph=nested, retain=not self.once)
+        finish = _recorded_gradient if nested else as_gradient
+        gradients = [finish(g, x) for g, x in zip(found, self.plain, strict=True)]
+        if len(self.shapes) == 1 and self.shapes[0][1] is _only:
             return tuple(gradients)
         gradients = iter(gradients)
         return tuple([rebuild([next(gradients) for _ in range(count)]) for count, rebuild in self.shapes])

@@ -25,18 +25,18 @@ class Form:
         Per edge, the position in `saved` of the value that came along it, or None.
     out : int or None
         The position in `saved` of the call's own result.
-    special : bool
-        The engine pulls it back in its own way.
+    width : int or None
+        The length of `saved`, where it is fixed.
     """
 
-    __slots__ = ("name", "pull", "links", "out", "special", "_twin", "_make_twin")
+    __slots__ = ("name", "pull", "links", "out", "width", "_twin", "_make_twin")
 
-    def __init__(self, name, pull, links=(), out=None, make_twin=None, special=False):
+    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None):
         self.name = name
         self.pull = pull
         self.links = links
         self.out = out
-        self.special = special
+        self.width = width
         self._twin = None
         self._make_twin = make_twin
 
@@ -92,7 +92,7 @@ def make_node(form, saved, edges):
     return node
 
 
-LEAF = Form("Leaf", None, special=True)
+LEAF = Form("Leaf", None)
 
 
 def leaf(edges=()):

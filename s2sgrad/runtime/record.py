@@ -94,7 +94,7 @@ class Elementwise:
                     return recording_rule(partials[0])
                 return _both([recording_rule(p) for p in partials], [self.uses_out[i] for i in active], out)
 
-            form = Form(self.name, pull, active, arity if out else None, make_twin)
+            form = Form(self.name, pull, active, arity if out else None, make_twin, arity + out)
             self._forms[key] = form, keep, out
         return self._forms[key]
 
@@ -180,23 +180,23 @@ def unary(function):
     def forward(x, *rest, **kwargs):
         if type(x) is not Traced or rest or kwargs:
             return apply(function, (x, *rest), kwargs)
-        if x.storage is not None and x.seen != x.storage.version:
+        storage = x.storage
+        if storage is not None and x.seen != storage.version:
             refresh(x)
         data = x.data
         node = x.node
         z = function(data)
+        kind = type(z)
+        if node is None or PAUSED.count and not is_grad_enabled():
+            return traced(z, None) if kind is _ndarray else z
+        if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
+            return apply(function, (x,))
+        if storage is not None and keep:
+            storage.saved = True
         t = Traced()
         t.data = z
         t.storage = None
-        kind = type(z)
-        if node is None or PAUSED.count and not is_grad_enabled():
-            t.node = None
-            return t if kind is _ndarray else z
-        if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
-            return apply(function, (x,))
-        if keep and x.storage is not None:
-            x.storage.saved = True
-        n = t.node = Node()
+        t.node = n = Node()
         n.form = form
         n.saved = (data, z) if out else (data if keep else None,)
         n.edges = node
@@ -226,18 +226,17 @@ def binary(function, reflected=False):
             y = second.data
             node = second.node
             z = function(first, y)
-            t = Traced()
-            t.data = z
-            t.storage = None
             kind = type(z)
             if node is None or PAUSED.count and not is_grad_enabled():
-                t.node = None
-                return t if kind is _ndarray else z
+                return traced(z, None) if kind is _ndarray else z
             if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
                 return apply(function, (first, second))
             if y_y and second.storage is not None:
                 second.storage.saved = True
-            n = t.node = Node()
+            t = Traced()
+            t.data = z
+            t.storage = None
+            t.node = n = Node()
             n.form = form_y
             n.saved = (first, y, z) if y_out else (first, y if y_y else None)
             n.edges = node
@@ -247,25 +246,25 @@ def binary(function, reflected=False):
         return forward
 
     def forward(first, second):
-        if first.storage is not None and first.seen != first.storage.version:
+        storage = first.storage
+        if storage is not None and first.seen != storage.version:
             refresh(first)
         x = first.data
         node = first.node
         kind = type(second)
         if kind in _NUMBERS:
             z = function(x, second)
+            kind = type(z)
+            if node is None or PAUSED.count and not is_grad_enabled():
+                return traced(z, None) if kind is _ndarray else z
+            if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
+                return apply(function, (first, second))
+            if storage is not None and x_x:
+                storage.saved = True
             t = Traced()
             t.data = z
             t.storage = None
-            kind = type(z)
-            if node is None or PAUSED.count and not is_grad_enabled():
-                t.node = None
-                return t if kind is _ndarray else z
-            if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
-                return apply(function, (first, second))
-            if x_x and first.storage is not None:
-                first.storage.saved = True
-            n = t.node = Node()
+            t.node = n = Node()
             n.form = form_x
             n.saved = (x, second, z) if x_out else (x if x_x else None, second)
             n.edges = node
@@ -278,13 +277,9 @@ def binary(function, reflected=False):
         y = second.data
         other = second.node
         z = function(x, y)
-        t = Traced()
-        t.data = z
-        t.storage = None
         kind = type(z)
         if node is None and other is None or PAUSED.count and not is_grad_enabled():
-            t.node = None
-            return t if kind is _ndarray else z
+            return traced(z, None) if kind is _ndarray else z
         if kind is _ndarray:
             shape = z.shape
             if (
@@ -296,7 +291,10 @@ def binary(function, reflected=False):
                 return apply(function, (first, second))
         elif kind not in _REAL:
             return apply(function, (first, second))
-        n = t.node = Node()
+        t = Traced()
+        t.data = z
+        t.storage = None
+        t.node = n = Node()
         n.number = next_number()
         if other is None:
             n.form = form_x
@@ -313,8 +311,8 @@ def binary(function, reflected=False):
             n.edges = (node, other)
             n.saved = (x, y, z) if xy_out else (x if xy_x else None, y if xy_y else None)
             keeps_x, keeps_y = xy_x, xy_y
-        if keeps_x and first.storage is not None:
-            first.storage.saved = True
+        if keeps_x and storage is not None:
+            storage.saved = True
         if keeps_y and second.storage is not None:
             second.storage.saved = True
         return t
@@ -514,6 +512,8 @@ def _apply_to_one(function, rule, x):
     if x.storage is not None:
         refresh(x)
     data = x.data
+    if function is np.sum and type(data) is _ndarray and data.dtype.kind == "f" and x.node is not None:
+        return traced(np.add.reduce(data, axis=None), make_node(SUM, (data.shape,), x.node))
     out = function(data)
     if type(out) in _REAL and x.node is not None:
         form = _general_forms.get((function, 1, (), ((0,),)))
@@ -525,6 +525,12 @@ def _apply_to_one(function, rule, x):
     if not _carries(out) or not arguments.nodes:
         return _wrap_views(out, function, arguments, None)
     return _wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
+
+
+# the sum of all elements, the commonest last step, needs the shape only
+SUM = Form(
+    "sum", lambda g, shape: np.full(shape, g), make_twin=lambda: lambda g, s: apply(np.broadcast_to, (g, s)), width=1
+)
 
 
 def _carries(out):
@@ -771,20 +777,15 @@ def _wrap_array(out, function, arguments, node, output):
             return t
         if out.base is not None and type(data) is _ndarray and len(path) == 1 and np.may_share_memory(out, data):
             at = path[0]
+            args, kwargs = arguments.args, arguments.kwargs
             if isinstance(at, int):
-                args = arguments.args
-                step = Step(function, args[:at], args[at + 1 :], arguments.kwargs, output)
+                step = Step(function, args[:at], args[at + 1 :], kwargs, output=output)
             else:
-                others = {**arguments.kwargs}
-                step = Step(_by_keyword(function, arguments.args, others, at), output=output)
+                step = Step(function, args, kwargs=kwargs, name=at, output=output)
             if node is not None and t.storage is not None:
                 t.storage.saved = True
             return link(out, t, step, node)
     return traced(out, node)
-
-
-def _by_keyword(function, args, kwargs, name):
-    return lambda array: function(*args, **{**kwargs, name: array})
 
 
 def record_step(step, data, node):
@@ -793,8 +794,7 @@ def record_step(step, data, node):
     if step.function is operator.getitem:
         out = step(data)
         return out, make_node(ITEM, (data, step.after[0]), node)
-    args = (*step.before, source, *step.after)
-    out = apply(step.function, args, step.kwargs)
+    out = apply(step.function, *step.arguments(source))
     out = out if step.output is None else out[step.output]
     return along((step,), data), out.node
 

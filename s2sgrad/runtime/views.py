@@ -27,20 +27,38 @@ _ndarray = np.ndarray
 
 
 class Step:
-    """One call that makes a view: `function` with the array at position `at`, and which output is meant."""
+    """One call that makes a view: `function` with the array among its arguments, and which output is meant.
 
-    __slots__ = ("function", "before", "after", "kwargs", "output")
+    Attributes
+    ----------
+    before, after : tuple
+        The positional arguments before and after the array.
+    kwargs : dict
+    name : str or None
+        The keyword that the array is passed by, if it is.
+    output : int or None
+    """
 
-    def __init__(self, function, before=(), after=(), kwargs=None, output=None):
+    __slots__ = ("function", "before", "after", "kwargs", "name", "output")
+
+    def __init__(self, function, before=(), after=(), kwargs=None, name=None, output=None):
         self.function = function
         self.before = before
         self.after = after
         self.kwargs = kwargs or {}
+        self.name = name
         self.output = output
 
     def __call__(self, array):
-        out = self.function(*self.before, array, *self.after, **self.kwargs)
+        args, kwargs = self.arguments(array)
+        out = self.function(*args, **kwargs)
         return out if self.output is None else out[self.output]
+
+    def arguments(self, array):
+        """The arguments of the call for another `array`."""
+        if self.name is not None:
+            return self.before, {**self.kwargs, self.name: array}
+        return (*self.before, array, *self.after), self.kwargs
 
 
 def item_step(key):
@@ -147,7 +165,7 @@ def _laid_out(g, like):
 # ---------------------------------------------------------------- reading an item
 
 # saved: (x, key); the pullback is ``place``, done in place by `add_item` where nothing is recorded
-ITEM = Form("GetItem", lambda g, x, key: place(g, x, (item_step(key),)), special=True)
+ITEM = Form("GetItem", lambda g, x, key: place(g, x, (item_step(key),)))
 
 
 def add_item(g, saved, parent, run):
@@ -202,7 +220,7 @@ def pull_write(g, like, steps, value, run=None, owned=False, edges=None):
 
 
 # saved: (like, steps, value); edges: (old content, value), either may be None
-WRITE = Form("Write", pull_write, special=True)
+WRITE = Form("Write", pull_write)
 
 
 def attach(t):

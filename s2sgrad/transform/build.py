@@ -10,17 +10,17 @@ from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import contents_of
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Type, Value
-from s2sgrad.transform.optimize.dims import Dims
 from s2sgrad.transform.optimize.fold import simplify
 
 
 class Builder:
     """Appends operations to `statements`.
 
-    `definitions` says which operation defines a value (of the whole function so far), `dims` which
-    lengths are equal; they are shared with the builders of the blocks inside. `unstable` tells the
-    values whose contents change: what was computed from them is not computed from them again.
+    `definitions` says which operation defines a value (of the whole function so far; it is shared with the
+    builders of the blocks inside), `lengths` which lengths are equal wherever this block runs. `unstable` tells
+    the values whose contents change: what was computed from them is not computed from them again.
 
     Examples
     --------
@@ -34,27 +34,34 @@ class Builder:
     def __init__(self, outer: "Builder | None" = None):
         self.statements: list = []
         self.definitions: dict = {} if outer is None else outer.definitions
-        self.dims = Dims() if outer is None else outer.dims
+        self.lengths = Lengths(None if outer is None else outer.lengths)
+        self.learnt: list = []  # for each statement how much was known of lengths before it
         self.location: Location | None = None if outer is None else outer.location
         self.unstable: Callable = (lambda value: False) if outer is None else outer.unstable
 
-    def inner(self) -> "Builder":
-        """The builder of a block in this one."""
-        return Builder(self)
+    def inner(self, forward=()) -> "Builder":
+        """The builder of a block in this one, which runs only where the statements `forward` have run."""
+        builder = Builder(self)
+        for s in forward:
+            builder.lengths.note(s)
+        return builder
 
     def note(self, statement) -> None:
-        """Learn what a statement of the program defines."""
+        """Learn what a statement of the program defines, and what it says of lengths."""
+        self.lengths.note(statement)
+        self.define(statement)
+
+    def define(self, statement) -> None:
         if isinstance(statement, ir.Op | ir.Make) and not any(map(self.unstable, contents_of(statement))):
             self.definitions[statement.target] = statement
-        if isinstance(statement, ir.Op):
-            self.dims.note(statement)
         for block in walk.blocks(statement):
             for inner in block.statements:
-                self.note(inner)
+                self.define(inner)
 
     def add(self, statement):
         """Append a statement as it is."""
         self.statements.append(statement)
+        self.learnt.append(len(self.lengths.parent))
         self.note(statement)
         return statement
 
@@ -87,7 +94,9 @@ class Builder:
         for statement in self.statements[mark:]:
             if isinstance(statement, ir.Op | ir.Make):
                 self.definitions.pop(statement.target, None)
-        del self.statements[mark:]
+        if mark < len(self.statements):
+            self.lengths.forget(self.learnt[mark])
+        del self.statements[mark:], self.learnt[mark:]
 
 
 _PART = {"complex128": "float64", "complex64": "float32", "complex": "float"}

@@ -37,6 +37,7 @@ from s2sgrad.transform.trees import Append, gather, is_finish, operands
 
 CONTAINERS = (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
 TEXT = 48  # a comment quotes at most so much of the user's line
+LOAD, STORE = gast.Load(), gast.Store()
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ def _with_callees(functions) -> list:
 
 
 def name(identifier: str, store: bool = False) -> gast.Name:
-    return gast.Name(identifier, gast.Store() if store else gast.Load(), None, None)
+    return gast.Name(identifier, STORE if store else LOAD, None, None)
 
 
 def call(function, arguments=(), keywords=()) -> gast.Call:
@@ -117,11 +118,11 @@ def call(function, arguments=(), keywords=()) -> gast.Call:
 
 
 def attribute(value, identifier: str) -> gast.Attribute:
-    return gast.Attribute(value, identifier, gast.Load())
+    return gast.Attribute(value, identifier, LOAD)
 
 
 def tuple_of(nodes) -> gast.Tuple:
-    return gast.Tuple(list(nodes), gast.Load())
+    return gast.Tuple(list(nodes), LOAD)
 
 
 def assignment(target, value) -> gast.Assign:
@@ -469,7 +470,7 @@ class _Emitter:
         buffer = name(self.names[statement.into])
         place = buffer
         if statement.index is not None:
-            place = gast.Subscript(buffer, self.index(statement.index), gast.Store())
+            place = gast.Subscript(buffer, self.index(statement.index), STORE)
         if helper is None:
             sign, value = self.signed(statement.value)
             return gast.AugAssign(place, sign, value)
@@ -560,7 +561,7 @@ class _Emitter:
         before = self.assign([(c.parameter, c.initial) for c in statement.carried if c.parameter in live])
         for collected in statement.collected:
             if collected in self.trees.read:
-                before.append(assignment(name(self.names[collected], store=True), gast.List([], gast.Load())))
+                before.append(assignment(name(self.names[collected], store=True), gast.List([], LOAD)))
         self.quoted = None
         if walk.exits(statement):
             body = self.paths(statement.body, lambda given: self.handed_on(handed, given), {})
@@ -692,7 +693,7 @@ class _Emitter:
                 sign = gast.Add() if isinstance(sign, gast.Sub) else gast.Sub()
             return gast.BinOp(self.expression(arguments[0]), sign, right)
         if function is operator.getitem:
-            return gast.Subscript(self.expression(arguments[0]), self.index(arguments[1]), gast.Load())
+            return gast.Subscript(self.expression(arguments[0]), self.index(arguments[1]), LOAD)
         if function is getattr and isinstance(arguments[1], ir.Constant) and len(arguments) == 2:
             return attribute(self.expression(arguments[0]), arguments[1].value)
         inner = self.trees.inlined.get(arguments[0]) if function is operator.neg else None
@@ -711,7 +712,7 @@ class _Emitter:
         kind = statement.target.type.kind
         items = [self.expression(item) for item in statement.items]
         if kind is ir.Kind.LIST:
-            return gast.List(items, gast.Load())
+            return gast.List(items, LOAD)
         if kind is ir.Kind.DICT:
             return gast.Dict([self.constant(k) for k in statement.target.type.keys], items)
         if kind is ir.Kind.RECORD:

@@ -13,7 +13,8 @@ and every class then gets the first free name among its wishes.
 """
 
 import keyword
-from itertools import islice
+from collections import defaultdict
+from itertools import chain
 
 import gast
 
@@ -29,7 +30,7 @@ class _Naming:
         self.guarded = guarded
         self.trees = trees
         self.reserved = reserved
-        self.conflicts: dict[ir.Value, set] = {}
+        self.conflicts: defaultdict[ir.Value, set] = defaultdict(set)
         self.parent: dict[ir.Value, ir.Value] = {}
         self.members: dict[ir.Value, list] = {}
         self.forbidden: dict[ir.Value, set] = {}
@@ -40,11 +41,11 @@ class _Naming:
     # ---- conflicts: one backward walk
 
     def conflict(self, value, others) -> None:
-        mine = self.conflicts.setdefault(value, set())
+        mine = self.conflicts[value]
+        mine.update(others)
         for other in others:
-            if other is not value:
-                mine.add(other)
-                self.conflicts.setdefault(other, set()).add(value)
+            self.conflicts[other].add(value)
+        mine.discard(value)
 
     def define(self, values, live: set) -> None:
         """`values` are assigned together, while `live` is needed."""
@@ -85,8 +86,8 @@ class _Naming:
     def branch(self, statement: ir.If, live: set) -> set:
         self.define([r for r in statement.results if r in self.trees.read], live)
         for first, second in self.guarded.twins(statement):
-            self.conflicts.get(first, set()).discard(second)
-            self.conflicts.get(second, set()).discard(first)
+            self.conflicts[first].discard(second)
+            self.conflicts[second].discard(first)
         after = live - set(statement.results)
         before = self.leaves([statement.test])
         for block in (statement.then, statement.orelse):
@@ -146,17 +147,14 @@ class _Naming:
         a, b = self.find(a), self.find(b)
         if a is b:
             return
-        mine, other = self.conflicts.setdefault(a, set()), self.conflicts.setdefault(b, set())
+        mine, other = self.conflicts[a], self.conflicts[b]
         if not always and (not mine.isdisjoint(self.group(b)) or (a in self.fixed and b in self.fixed)):
             return
         if b in self.fixed:
             a, b, mine, other = b, a, other, mine
         self.parent[b] = a
         self.members[a] = self.group(a) + self.group(b)
-        mine |= other
-        for value in mine:
-            self.conflicts[value].update(self.members[a])
-            self.conflicts[self.find(value)].update(self.members[a])
+        mine |= other  # a root knows all that its members conflict with
 
     def alike(self, a, b) -> bool:
         """Do they wish for one name, or one of them for none in particular?"""
@@ -243,8 +241,8 @@ class _Naming:
         roots = list(dict.fromkeys(self.find(v) for v in self.order))
         colours: dict = {}
         for root in sorted(roots, key=self.priority):
-            colours[root] = self.colour(root, colours)
-        return {value: colours[self.find(value)] for value in self.order}
+            colours.update(dict.fromkeys(self.group(root), self.colour(root, colours)))
+        return {value: colours[value] for value in self.order}
 
     def priority(self, root) -> int:
         if any(v in self.fixed for v in self.group(root)):
@@ -260,7 +258,7 @@ class _Naming:
         for value in group:
             if value in self.fixed:
                 return self.fixed[value]
-        taken = {colours[r] for r in map(self.find, self.conflicts.get(root, ())) if r in colours}
+        taken = {colours[v] for v in self.conflicts[root] if v in colours}
         for value in group:
             taken |= self.forbidden.get(value, set())
         wish = self.wish(root)
@@ -269,8 +267,8 @@ class _Naming:
             base = base.rstrip("0123456789")
         if not base.isidentifier() or keyword.iskeyword(base):
             base = "t"
-        twins = [colours.get(self.find(self.twins[v])) for v in group if v in self.twins and is_temporary(wish)]
-        names = (*filter(None, twins), *islice(candidates(base), len(taken) + len(self.reserved) + 1))
+        twins = [colours.get(self.twins[v]) for v in group if v in self.twins and is_temporary(wish)]
+        names = chain(filter(None, twins), candidates(base))
         return next(n for n in names if n not in taken and n not in self.reserved)
 
 

@@ -16,8 +16,9 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import source, syntax
 from s2sgrad.transform.frontend.calls import carrying, derivatives, positions
+from s2sgrad.transform.frontend.guards import Guard
 from s2sgrad.transform.frontend.lower import Lowering
-from s2sgrad.transform.frontend.resolve import Guard, Known
+from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.session import Row, Session, differentiated, namespace_of
 from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.spec import Spec

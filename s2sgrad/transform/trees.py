@@ -141,10 +141,6 @@ def operands(statement) -> list:
     match statement:
         case Append():
             return [statement.operand]
-        case ir.Op(spelling=ir.Code()):
-            return [statement.spelling, *statement.args, *statement.kwargs.values()]
-        case ir.Accumulate():
-            return [statement.into, *([] if statement.index is None else [statement.index]), statement.value]
         case ir.Store():
             place = [x for x in (statement.into, statement.through, statement.index) if x is not None]
             return [statement.value, *place] if statement.operator is None else [*place, statement.value]
@@ -481,10 +477,11 @@ class _Stack:
             if isinstance(statement, (ir.Verbatim, ir.Bind)):
                 continue
             found = targets(statement)
+            read = operands(statement)
             room = WIDTH - 4 * self.depth - 3 - sum(len(t.name) + 2 for t in found[:3])
             if isinstance(statement, ir.Op):
-                room -= self.gather.width(statement) - sum(self.gather.full(o) for o in operands(statement))
-            self.pull(operands(statement), i, max(room, 24))
+                room -= self.gather.width(statement) - sum(self.gather.full(o) for o in read)
+            self.pull(read, i, max(room, 24))
 
     def pull(self, read: list, user: int, room: int) -> None:
         """Inline what `read` names, right to left, as far as `room` and the order of effects allow.
@@ -492,10 +489,12 @@ class _Stack:
         Where not all has room, the longest operand gets what the others leave, and is split further down.
         """
         inner = [o for o in read if isinstance(o, ir.Value) and o in self.defined]
+        if not inner:
+            return
         extra = {o: self.gather.full(o) - self.gather.width(o) for o in inner}
         room -= sum(self.gather.width(o) for o in read)
-        longest = max(extra, key=extra.get, default=None)
-        rest = room - sum(extra.values()) + extra.get(longest, 0)
+        longest = max(extra, key=extra.get)
+        rest = room - sum(extra.values()) + extra[longest]
         for operand in reversed(read):
             at = self.defined[operand] if operand in inner else user
             if at >= user or self.taken[at] or not self.may_move(at, user):

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from s2sgrad.transform import ir
 
 
-def values(operand) -> Iterator[ir.Value]:
+def values(operand) -> Iterable[ir.Value]:
     """The values that an operand reads."""
     if isinstance(operand, ir.Value):
-        yield operand
-    elif isinstance(operand, ir.Code):
-        yield from operand.reads.values()
+        return (operand,)
+    return operand.reads.values() if isinstance(operand, ir.Code) else ()
 
 
 def pattern(targets) -> Iterator[ir.Value]:
@@ -28,7 +27,7 @@ def operands(s) -> list:
     match s:
         case ir.Op():
             found = [*s.args, *s.kwargs.values()]
-            return found + [s.spelling] if isinstance(s.spelling, ir.Code) else found
+            return [s.spelling, *found] if isinstance(s.spelling, ir.Code) else found
         case ir.Bind():
             return [s.code]
         case ir.Verbatim():
@@ -127,6 +126,8 @@ def free(block: ir.Block) -> list:
 
 def replaced(operand, mapping: dict):
     """An operand with its values replaced."""
+    if not mapping:
+        return operand
     if isinstance(operand, ir.Value):
         while operand in mapping:
             operand = mapping[operand]
@@ -140,20 +141,22 @@ def replaced(operand, mapping: dict):
 
 
 def substitute(block: ir.Block, mapping: dict) -> ir.Block:
-    """A copy of a block (its statements, not its values) with values replaced wherever they are read."""
+    """A copy of a block with values replaced wherever they are read."""
     return ir.Block([substituted(s, mapping) for s in block.statements], _all(block.results, mapping))
 
 
 def _all(operands: Iterable, mapping) -> tuple:
-    return tuple(replaced(operand, mapping) for operand in operands)
+    return tuple([replaced(operand, mapping) for operand in operands])
 
 
 def substituted(s, mapping: dict):
-    """A copy of a statement with values replaced wherever they are read."""
+    """A copy of a statement with values replaced wherever they are read; an operation that reads none stays itself."""
     match s:
         case ir.Op():
-            spelling = replaced(s.spelling, mapping)
-            kwargs = {k: replaced(v, mapping) for k, v in s.kwargs.items()}
+            if mapping.keys().isdisjoint(uses(s)):
+                return s
+            kwargs = {k: replaced(v, mapping) for k, v in s.kwargs.items()} if s.kwargs else {}
+            spelling = replaced(s.spelling, mapping) if isinstance(s.spelling, ir.Code) else s.spelling
             return ir.Op(s.target, s.function, _all(s.args, mapping), kwargs, spelling, s.location)
         case ir.Bind():
             return dataclasses.replace(s, code=replaced(s.code, mapping))
@@ -197,5 +200,5 @@ def substituted(s, mapping: dict):
 
 
 def copied(block: ir.Block) -> ir.Block:
-    """A copy of the statements of a block; the values are the same."""
+    """A copy of a block; the values are the same, and so are the operations, which nothing changes."""
     return substitute(block, {})

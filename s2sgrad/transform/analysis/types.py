@@ -6,10 +6,8 @@ branches (or two turns of a loop) have in common. Passes then ask the types whet
 `unbroadcast` or a conversion can be left out. What is claimed is always true of the value at run time;
 what is not surely known is left open.
 
-Shapes are tokens: equal tokens, equal shapes. A tuple of integers is that very shape; the shape of an
-argument is opaque; a shape that follows from others is named after them, so that ``x + b`` and
-``x * b`` have one token: the set of what they broadcast. A token of None equals nothing: compare with
-`same_shape`.
+A shape is a tuple of one symbol per axis (see ``axes.py``), or, where the number of axes is not known, a
+token: equal tokens, equal shapes. None equals nothing: compare with `same_shape`, ask with `axes_of`.
 
 Beside NumPy's dtype names there is `REAL`: no complex numbers in it, nothing else known (a number that
 is a Python float on one way and a ``np.float64`` on another). It equals nothing: compare with
@@ -26,7 +24,7 @@ Type(kind=<Kind.NUMBER: 'number'>, dtype='float64', ndim=0, shape=(), items=None
 
 import builtins
 import dataclasses
-import itertools
+import functools
 import operator
 from dataclasses import replace
 
@@ -36,6 +34,8 @@ import numpy as np
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import axes
+from s2sgrad.transform.analysis.axes import Axis, fresh
 from s2sgrad.transform.ir import FLOAT, INT, OTHER, UNKNOWN, Kind, Type
 
 REAL = "real"
@@ -46,22 +46,52 @@ _PYTHON_NUMBERS = {float: "float", int: "int", complex: "complex", bool: "bool"}
 _BUILTIN_DTYPES = ("float", "int", "complex", "bool")
 _WEAK = {"float": float, "int": int, "complex": complex}
 _SAMPLES = {"float": 1.0, "int": 1, "complex": 1j, "bool": True}
-_tokens = itertools.count(1)
 
 
-def fresh():
-    """A shape token that equals no other."""
-    return next(_tokens)
+def axes_of(t: Type) -> tuple | None:
+    """The symbols of the axes of a number or array; None where their number is not known."""
+    if t.ndim is None or t.kind not in (Kind.NUMBER, Kind.ARRAY):
+        return None
+    if isinstance(t.shape, tuple) and len(t.shape) == t.ndim:
+        return t.shape
+    return tuple([Axis(None if t.shape is None else (t.shape, i)) for i in range(t.ndim)])
 
 
 def same_shape(a: Type, b: Type) -> bool:
     """Surely the same shape at run time."""
-    return a.shape is not None and a.shape == b.shape
+    if a.shape is None or a.shape != b.shape:
+        return False
+    return not isinstance(a.shape, tuple) or all(map(axes.is_named, a.shape))
+
+
+def with_names(t: Type) -> Type:
+    """The type with a name for each length that has none: for a value that is one array, not any of several."""
+    if t.kind is not Kind.ARRAY:
+        return t
+    if t.ndim is None:
+        return replace(t, shape=fresh()) if t.shape is None else t
+    shape = axes_of(t)
+    return t if all(map(axes.is_named, shape)) and isinstance(t.shape, tuple) else replace(t, shape=axes.named(shape))
 
 
 def same_dtype(a: Type, b: Type) -> bool:
     """Surely the same dtype at run time, and the same strength in promotion."""
     return a.dtype is not None and a.dtype != REAL and a.dtype == b.dtype
+
+
+def of_any_length(t: Type) -> Type:
+    """The type with nothing known of the lengths of axes.
+
+    Examples
+    --------
+    >>> of_any_length(of(np.ones((2, 1)))).ndim
+    2
+    """
+    if t.items is not None:
+        return replace(t, items=tuple(map(of_any_length, t.items)))
+    if t.element is not None:
+        return replace(t, element=of_any_length(t.element))
+    return with_names(replace(t, shape=None)) if t.kind is Kind.ARRAY else t
 
 
 # ------------------------------------------------------------------------------------ runtime objects
@@ -86,7 +116,8 @@ def dtype_name(dtype) -> str | None:
 def of(value) -> Type:
     """The type of a runtime object.
 
-    Each array gets a shape token of its own, in whatever places it stands.
+    Each array gets names of its own for the lengths of its axes, in whatever places it stands; of the
+    lengths it is known which are 1.
 
     Examples
     --------
@@ -99,7 +130,7 @@ def of(value) -> Type:
 
 
 def of_all(values) -> list[Type]:
-    """The types of several objects; the same array in two places has one shape token."""
+    """The types of several objects; the same array in two places has one shape."""
     seen: dict = {}
     return [_of(value, seen) for value in values]
 
@@ -111,11 +142,8 @@ def _of(value, seen: dict | None) -> Type:
         return Type(Kind.NUMBER, _PYTHON_NUMBERS[cls], 0, ())
     if cls is np.ndarray:
         name = dtype_name(value.dtype)
-        if value.ndim == 0:
-            return Type(Kind.ARRAY, name, 0, ())
-        if seen is None:
-            return Type(Kind.ARRAY, name, value.ndim, fresh())
-        return seen.setdefault(id(value), Type(Kind.ARRAY, name, value.ndim, fresh()))
+        found = Type(Kind.ARRAY, name, value.ndim, axes.of(value.shape))
+        return found if seen is None else seen.setdefault(id(value), found)
     if isinstance(value, np.generic):
         name = dtype_name(value.dtype)
         return OTHER if name is None else Type(Kind.NUMBER, name, 0, ())
@@ -175,8 +203,12 @@ def join(a: Type, b: Type) -> Type:
             return Type(a.kind, items=tuple(map(join, a.items, b.items)), keys=a.keys, cls=a.cls)
         return Type(a.kind)
     ndim = a.ndim if a.ndim == b.ndim else None
-    shape = a.shape if a.shape == b.shape else None
-    return Type(a.kind, dtype, ndim, shape)
+    if a.shape == b.shape:
+        return Type(a.kind, dtype, ndim, a.shape)
+    if ndim is None or a.shape is None or b.shape is None:
+        return Type(a.kind, dtype, ndim)
+    shape = tuple(map(axes.join, axes_of(a), axes_of(b)))
+    return Type(a.kind, dtype, ndim, None if all(s == axes.ANY for s in shape) else shape)
 
 
 def _join_dtype(a, b):
@@ -237,7 +269,7 @@ def _literal(node, unknown):
 
 
 def _shape_of(operand) -> tuple:
-    """`(ndim, token, dims)` of an operand that says a shape: ``3``, ``(3, 4)``, ``(n, 4)``, ``x.shape``."""
+    """`(ndim, shape, dims)` of an operand that says a shape: ``3``, ``(3, 4)``, ``(n, 4)``, ``x.shape``."""
     value = constant(operand)
     if isinstance(value, (int, np.integer)):
         value = (value,)
@@ -247,17 +279,37 @@ def _shape_of(operand) -> tuple:
     if isinstance(operand, ir.Code):
         node = operand.node
         if isinstance(node, gast.Tuple) and not any(isinstance(n, gast.Starred) for n in node.elts):
-            return len(node.elts), None, None
+            return len(node.elts), tuple([_length(n, operand.reads) for n in node.elts]), None
         if isinstance(node, gast.Attribute) and node.attr == "shape" and isinstance(node.value, gast.Name):
             array = operand.reads.get(node.value.id)
             if array is not None and array.type.kind is Kind.ARRAY:
                 return array.type.ndim, array.type.shape, None
+        one = _length(node, operand.reads)
+        if axes.is_named(one):
+            return 1, (one,), None
     known = type_of(operand) if isinstance(operand, (ir.Value, ir.Code)) else UNKNOWN
     if known.kind is Kind.TUPLE and known.items is not None:
         return len(known.items), None, None
     if known.kind is Kind.NUMBER:
         return 1, None, None
     return None, None, None
+
+
+def _length(node, reads):
+    """The length that ``3``, ``len(x)`` or ``x.shape[0]`` is."""
+    literal = _literal(node, None)
+    if type(literal) is int and literal >= 0:
+        return literal
+    array, axis = None, 0
+    match node:
+        case gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)]) if "len" not in reads:
+            array = reads.get(name)
+        case gast.Subscript(value=gast.Attribute(value=gast.Name(id=name), attr="shape"), slice=place):
+            array, axis = reads.get(name), _literal(place, None)
+    shape = None if array is None or array.type.kind is not Kind.ARRAY else axes_of(array.type)
+    if shape is None or not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        return axes.ANY
+    return shape[axis]
 
 
 # ---------------------------------------------------------------------------------- dtypes and shapes
@@ -270,6 +322,11 @@ def _weak_name(dtype: str) -> str:
 
 def _resolve(ufunc, dtypes) -> str | None:
     """The dtype of a ufunc's (first) result, as NumPy itself promotes."""
+    return _resolved(ufunc, tuple(dtypes))
+
+
+@functools.cache
+def _resolved(ufunc, dtypes: tuple) -> str | None:
     if any(d is None for d in dtypes):
         if ufunc.nin == 2 and all(t[-1] == "?" for t in ufunc.types):
             return "bool"
@@ -299,7 +356,8 @@ def _array_like(t: Type) -> Type:
     dtype = _promote([item.dtype for item in elements])
     if inner.kind not in (Kind.NUMBER, Kind.ARRAY) or inner.ndim is None:
         return Type(dtype=dtype)
-    return Type(Kind.ARRAY, dtype, inner.ndim + 1, fresh())
+    length = axes.ANY if t.items is None else len(t.items)
+    return one_array(dtype, shape=(length, *axes_of(inner)))
 
 
 def _promote(dtypes) -> str | None:
@@ -332,24 +390,22 @@ def _broadcast(types) -> tuple:
     surely = any(t.kind is Kind.ARRAY and t.ndim for t in present)
     ndim = max(t.ndim for t in present) if all(t.ndim is not None for t in present) else None
     kind = Kind.ARRAY if surely else Kind.UNKNOWN
+    shapes = [axes_of(t) for t in present]
+    if all(shape is not None for shape in shapes):
+        return kind, ndim, axes.named(axes.broadcast(shapes))
     if any(t.shape is None for t in present):
-        return kind, ndim, fresh() if surely else None
+        return kind, ndim, fresh() if surely and ndim is None else None
     parts: set = set()
     for t in present:
         parts |= t.shape if isinstance(t.shape, frozenset) else {t.shape}
     return kind, ndim, parts.pop() if len(parts) == 1 else frozenset(parts)
 
 
-def _array(dtype, ndim, shape=None) -> Type:
-    """An array, of dimension zero included."""
-    if ndim == 0:
-        return Type(Kind.ARRAY, dtype, 0, ())
-    return Type(Kind.ARRAY, dtype, ndim, fresh() if shape is None else shape)
-
-
-def _named(name: str, t: Type, *details):
-    """The token of a shape that follows from the shape of `t` and literals alone."""
-    return None if t.shape is None or t.shape == () else (name, t.shape, *details)
+def one_array(dtype, ndim=None, shape=None) -> Type:
+    """One array, of dimension zero included, with names for the lengths that are not given."""
+    if ndim is None and isinstance(shape, tuple):
+        ndim = len(shape)
+    return with_names(Type(Kind.ARRAY, dtype, ndim, shape))
 
 
 def _strong(dtype):
@@ -400,7 +456,7 @@ def infer(function, args: tuple = (), kwargs: dict | None = None) -> Type:
         handler = _HANDLERS.get(function)
     except TypeError:
         return UNKNOWN
-    if any(isinstance(kwargs.get(name), (ir.Value, ir.Code)) for name in ("out", "where", "subok")):
+    if kwargs and any(isinstance(kwargs.get(name), (ir.Value, ir.Code)) for name in ("out", "where", "subok")):
         return UNKNOWN
     try:
         if handler is not None:
@@ -564,14 +620,15 @@ def _reduced(x, axis, keepdims, dtype) -> Type:
         return UNKNOWN
     if everything and keep is False:
         return Type(Kind.NUMBER, dtype, 0, ())
-    axes = _axes(axis, t.ndim if t.kind is Kind.ARRAY else (0 if t.kind is Kind.NUMBER else None))
+    reduced = _axes(axis, t.ndim if t.kind is Kind.ARRAY else (0 if t.kind is Kind.NUMBER else None))
     if keep is True and t.kind is Kind.ARRAY and t.ndim:
-        return _array(dtype, t.ndim, axes is not None and _named("kept", t, axes) or None)
-    if axes is None or keep is not False:
+        known = [1 if i in reduced else n for i, n in enumerate(axes_of(t))] if reduced is not None else None
+        return one_array(dtype, t.ndim, known and tuple(known))
+    if reduced is None or keep is not False:
         return Type(dtype=dtype)
-    if t.ndim == len(axes):
+    if t.ndim == len(reduced):
         return Type(Kind.NUMBER, dtype, 0, ())
-    return _array(dtype, t.ndim - len(axes), _named("reduced", t, axes))
+    return one_array(dtype, shape=tuple([n for i, n in enumerate(axes_of(t)) if i not in reduced]))
 
 
 def _summed(dtype):
@@ -647,8 +704,8 @@ def _cumsum(a, axis=None, dtype=None, out=None) -> Type:
     if t.kind is not Kind.ARRAY or not t.ndim:
         return Type(dtype=result)
     if constant(axis) is None:
-        return _array(result, 1, t.shape if t.ndim == 1 else _named("flat", t))
-    return _array(result, t.ndim, t.shape)
+        return one_array(result, shape=(axes.size(axes_of(t)),))
+    return one_array(result, t.ndim, t.shape)
 
 
 @_handles(np.dot)
@@ -665,7 +722,8 @@ def _dot(a, b, out=None) -> Type:
     ndim = s.ndim + t.ndim - 2
     if ndim == 0:
         return Type(Kind.NUMBER, dtype, 0, ())
-    return _array(dtype, ndim, _product("dot", s, t))
+    left, right = axes_of(s), axes_of(t)
+    return one_array(dtype, shape=left[:-1] + right[:-2] + right[-1:] * (len(right) > 1))
 
 
 @_handles(np.matmul, operator.matmul)
@@ -676,12 +734,9 @@ def _matmul(a, b) -> Type:
         return Type(dtype=dtype)
     if s.ndim == t.ndim == 1:
         return Type(Kind.NUMBER, dtype, 0, ())
-    ndim = max(s.ndim, t.ndim, 2) - (s.ndim == 1) - (t.ndim == 1)
-    return _array(dtype, ndim, _product("matmul", s, t))
-
-
-def _product(name, s: Type, t: Type):
-    return None if s.shape is None or t.shape is None else (name, s.shape, s.ndim, t.shape, t.ndim)
+    left, right = axes_of(s), axes_of(t)
+    stack = axes.broadcast([left[:-2], right[:-2]])
+    return one_array(dtype, shape=stack + left[-2:-1] + right[-1:] * (len(right) > 1))
 
 
 @_handles(np.vdot)
@@ -696,14 +751,16 @@ def _inner(a, b) -> Type:
     dtype = _promote([s.dtype, t.dtype])
     if s.kind is Kind.ARRAY and t.kind is Kind.ARRAY and s.ndim and t.ndim:
         ndim = s.ndim + t.ndim - 2
-        return _array(dtype, ndim, _product("inner", s, t)) if ndim else Type(Kind.NUMBER, dtype, 0, ())
+        return one_array(dtype, shape=axes_of(s)[:-1] + axes_of(t)[:-1]) if ndim else Type(Kind.NUMBER, dtype, 0, ())
     return Type(dtype=dtype)
 
 
 @_handles(np.outer)
 def _outer(a, b, out=None) -> Type:
     s, t = _array_like(type_of(a)), _array_like(type_of(b))
-    return _array(_promote([s.dtype, t.dtype]), 2, _product("outer", s, t))
+    known = [x.kind in (Kind.ARRAY, Kind.NUMBER) and x.ndim is not None for x in (s, t)]
+    shape = tuple([axes.size(axes_of(x)) for x in (s, t)]) if all(known) else None
+    return one_array(_promote([s.dtype, t.dtype]), 2, shape)
 
 
 @_handles(np.einsum)
@@ -713,10 +770,14 @@ def _einsum(subscripts, *operands, **options) -> Type:
     text = constant(subscripts)
     if not isinstance(text, str) or "->" not in text or "..." in text:
         return Type(dtype=dtype)
-    result = text.split("->")[1].strip()
+    inputs, result = text.replace(" ", "").split("->")
     if not result:
         return Type(dtype=dtype)  # a 0-d array or a scalar, as the inputs are
-    return _array(dtype, len(result.replace(" ", "")))
+    lengths: dict = {}
+    for letters, t in zip(inputs.split(","), types, strict=False):
+        for letter, n in zip(letters, axes_of(t) or (), strict=False):
+            lengths[letter] = axes.both(lengths.get(letter, 1), n)
+    return one_array(dtype, shape=tuple([lengths.get(letter, axes.ANY) for letter in result]))
 
 
 # ----------------------------------------------------------------------------------- linear algebra
@@ -733,7 +794,7 @@ def _solve(a, b) -> Type:
     s, t = type_of(a), type_of(b)
     dtype = _averaged(_promote([s.dtype, t.dtype]))
     if s.kind is Kind.ARRAY and t.kind is Kind.ARRAY and s.ndim == 2 and t.ndim:
-        return _array(dtype, t.ndim, t.shape)
+        return one_array(dtype, t.ndim, t.shape)
     return Type(dtype=dtype)
 
 
@@ -743,7 +804,7 @@ def _det(a) -> Type:
     dtype = _averaged(t.dtype)
     if t.kind is not Kind.ARRAY or t.ndim is None:
         return Type(dtype=dtype)
-    return Type(Kind.NUMBER, dtype, 0, ()) if t.ndim == 2 else _array(dtype, t.ndim - 2, _named("det", t))
+    return Type(Kind.NUMBER, dtype, 0, ()) if t.ndim == 2 else one_array(dtype, shape=axes_of(t)[:-2])
 
 
 # ------------------------------------------------------------------------------------------- shapes
@@ -755,10 +816,12 @@ def _reshape(a, shape=None, order="C", *, copy=None) -> Type:
     dtype = _strong(t.dtype)
     if t.kind not in (Kind.ARRAY, Kind.NUMBER):
         return Type(Kind.ARRAY if t.dtype is not None else Kind.UNKNOWN, dtype)
-    ndim, token, dims = _shape_of(shape)
-    if token is None and dims is not None:
-        token = _named("reshaped", t, dims)
-    return _array(dtype, ndim, token)
+    ndim, given, dims = _shape_of(shape)
+    if given is None and dims is not None and (whole := axes_of(t)) is not None and all(map(axes.is_named, whole)):
+        given = tuple([n if n >= 0 else Axis(("rest", whole, dims)) for n in dims])
+        if dims == (-1,):
+            given = (axes.size(whole),)
+    return one_array(dtype, ndim, given)
 
 
 @_handles(np.ravel)
@@ -766,7 +829,8 @@ def _ravel(a, order="C") -> Type:
     t = _array_like(type_of(a))
     if t.kind not in (Kind.ARRAY, Kind.NUMBER):
         return Type(Kind.ARRAY, _strong(t.dtype), 1, fresh()) if t.dtype is not None else UNKNOWN
-    return _array(_strong(t.dtype), 1, t.shape if t.ndim == 1 else _named("flat", t))
+    whole = axes_of(t)
+    return one_array(_strong(t.dtype), 1, None if whole is None else (axes.size(whole),))
 
 
 @_handles(np.transpose)
@@ -777,19 +841,28 @@ def _transpose(a, axes=None) -> Type:
     order = constant(axes)
     if t.ndim == 1:
         return t
-    if isinstance(order, list):
-        order = tuple(order)
-    return _array(t.dtype, t.ndim, _named("transposed", t, order) if isinstance(order, (tuple, type(None))) else None)
+    return one_array(t.dtype, t.ndim, _permuted(t, np.transpose, order))
+
+
+def _permuted(t: Type, function, *places):
+    """The shape of an array of type `t` with its axes in another order; None where it is not known."""
+    if t.ndim is None or any(p is _OPEN for p in places):
+        return None
+    try:
+        order = function(np.broadcast_to(0, tuple(range(2, t.ndim + 2))), *places).shape
+    except (ValueError, TypeError):
+        return None
+    return tuple([axes_of(t)[n - 2] for n in order])
 
 
 @_handles(np.swapaxes)
 def _swapaxes(a, axis1, axis2) -> Type:
-    return _moved("swapped", a, axis1, axis2)
+    return _moved(np.swapaxes, a, axis1, axis2)
 
 
 @_handles(np.moveaxis)
 def _moveaxis(a, source, destination) -> Type:
-    return _moved("moved", a, source, destination)
+    return _moved(np.moveaxis, a, source, destination)
 
 
 @_handles(np.flip)
@@ -797,12 +870,11 @@ def _flip(m, axis=None) -> Type:
     return type_of(m) if type_of(m).kind is Kind.ARRAY else UNKNOWN
 
 
-def _moved(name, a, *places) -> Type:
+def _moved(function, a, *places) -> Type:
     t = type_of(a)
     if t.kind is not Kind.ARRAY:
         return UNKNOWN
-    literal = tuple(constant(p) for p in places)
-    return _array(t.dtype, t.ndim, _named(name, t, repr(literal)) if _OPEN not in literal else None)
+    return one_array(t.dtype, t.ndim, _permuted(t, function, *map(constant, places)))
 
 
 @_handles(np.expand_dims)
@@ -810,8 +882,11 @@ def _expand_dims(a, axis) -> Type:
     t, where = _array_like(type_of(a)), constant(axis)
     if t.kind not in (Kind.ARRAY, Kind.NUMBER) or t.ndim is None or where is _OPEN:
         return Type(Kind.ARRAY, _strong(t.dtype)) if t.kind in (Kind.ARRAY, Kind.NUMBER) else UNKNOWN
-    extra = len(where) if isinstance(where, (tuple, list)) else 1
-    return _array(_strong(t.dtype), t.ndim + extra, _named("expanded", t, repr(where)))
+    places = where if isinstance(where, (tuple, list)) else (where,)
+    ndim = t.ndim + len(places)
+    new = {p % ndim for p in places}
+    rest = iter(axes_of(t))
+    return one_array(_strong(t.dtype), shape=tuple([1 if i in new else next(rest) for i in range(ndim)]))
 
 
 @_handles(np.squeeze)
@@ -819,14 +894,19 @@ def _squeeze(a, axis=None) -> Type:
     t, where = type_of(a), constant(axis)
     if t.kind is not Kind.ARRAY or t.ndim is None or where is None or where is _OPEN:
         return Type(Kind.ARRAY, t.dtype) if t.kind is Kind.ARRAY else UNKNOWN
-    gone = len(where) if isinstance(where, (tuple, list)) else 1
-    return _array(t.dtype, t.ndim - gone, _named("squeezed", t, repr(where)))
+    gone = {p % t.ndim for p in (where if isinstance(where, (tuple, list)) else (where,))}
+    return one_array(t.dtype, shape=tuple([n for i, n in enumerate(axes_of(t)) if i not in gone]))
 
 
 @_handles(np.broadcast_to)
 def _broadcast_to(array, shape, subok=False) -> Type:
     ndim, token, dims = _shape_of(shape)
-    return _array(_strong(_array_like(type_of(array)).dtype), ndim, token)
+    return one_array(_strong(_array_like(type_of(array)).dtype), ndim, token)
+
+
+def _elements(sequence_) -> tuple:
+    t = type_of(sequence_)
+    return t.items if t.items is not None else (t.element,)
 
 
 def _parts(arrays_) -> Type | None:
@@ -834,7 +914,7 @@ def _parts(arrays_) -> Type | None:
     t = type_of(arrays_)
     if t.kind not in (Kind.LIST, Kind.TUPLE):
         return None
-    elements = t.items if t.items is not None else (t.element,)
+    elements = _elements(arrays_)
     if not elements or None in elements:
         return None
     common = _array_like(elements[0])
@@ -851,8 +931,17 @@ def _concatenate(arrays_, axis=0, **options) -> Type:
     common = _parts(arrays_)
     if common is None or options:
         return UNKNOWN
-    flat = constant(axis) is None
-    return _array(common.dtype, 1 if flat else common.ndim or None)
+    place = constant(axis)
+    if place is None:
+        return one_array(common.dtype, 1)
+    if not common.ndim or not isinstance(place, int) or not -common.ndim <= place < common.ndim:
+        return one_array(common.dtype, common.ndim or None)
+    first = _elements(arrays_)[0]  # the others have its lengths, but for this axis
+    shape = list(axes_of(_array_like(first)))
+    lengths = [axes_of(_array_like(t))[place] for t in _elements(arrays_)]
+    counted = type_of(arrays_).items is not None and all(isinstance(n, int) for n in lengths)
+    shape[place] = sum(lengths) if counted else axes.ANY
+    return one_array(common.dtype, shape=tuple(shape))
 
 
 @_handles(np.stack)
@@ -860,13 +949,19 @@ def _stack(arrays_, axis=0, **options) -> Type:
     common = _parts(arrays_)
     if common is None or options:
         return UNKNOWN
-    return _array(common.dtype, None if common.ndim is None else common.ndim + 1)
+    place = constant(axis)
+    if common.ndim is None or not isinstance(place, int) or not -common.ndim - 1 <= place <= common.ndim:
+        return one_array(common.dtype, None if common.ndim is None else common.ndim + 1)
+    shape = list(axes_of(_array_like(_elements(arrays_)[0])))
+    length = axes.ANY if type_of(arrays_).items is None else len(type_of(arrays_).items)
+    shape.insert(place % (common.ndim + 1), length)
+    return one_array(common.dtype, shape=tuple(shape))
 
 
 @_handles(np.hstack, np.vstack, np.dstack, np.column_stack)
 def _pasted(tup, **options) -> Type:
     common = _parts(tup)
-    return UNKNOWN if common is None or options else _array(common.dtype, None)
+    return UNKNOWN if common is None or options else one_array(common.dtype, None)
 
 
 @_handles(np.split, np.array_split)
@@ -939,14 +1034,14 @@ def _round(a, *options, **keywords) -> Type:
 @_handles(np.zeros, np.ones, np.empty)
 def _zeros(shape, dtype=None, order="C", **options) -> Type:
     ndim, token, _ = _shape_of(shape)
-    return _array("float64" if dtype is None else _given_dtype(dtype), ndim, token)
+    return one_array("float64" if dtype is None else _given_dtype(dtype), ndim, token)
 
 
 @_handles(np.full)
 def _full(shape, fill_value, dtype=None, order="C", **options) -> Type:
     ndim, token, _ = _shape_of(shape)
     filled = _strong(_array_like(type_of(fill_value)).dtype)
-    return _array(filled if dtype is None else _given_dtype(dtype), ndim, token)
+    return one_array(filled if dtype is None else _given_dtype(dtype), ndim, token)
 
 
 @_handles(np.zeros_like, np.ones_like, np.empty_like)
@@ -954,7 +1049,7 @@ def _zeros_like(a, dtype=None, *options, **keywords) -> Type:
     t = _array_like(type_of(a))
     if options or keywords or t.kind not in (Kind.ARRAY, Kind.NUMBER):
         return UNKNOWN
-    return _array(_strong(t.dtype) if dtype is None else _given_dtype(dtype), t.ndim, t.shape)
+    return one_array(_strong(t.dtype) if dtype is None else _given_dtype(dtype), t.ndim, t.shape)
 
 
 @_handles(np.full_like)
@@ -970,7 +1065,7 @@ def _asarray(a, dtype=None, *options, **keywords) -> Type:
     result = _strong(t.dtype) if dtype is None else _given_dtype(dtype)
     if t.kind not in (Kind.ARRAY, Kind.NUMBER):
         return Type(dtype=result)
-    return _array(result, t.ndim, t.shape)
+    return one_array(result, t.ndim, t.shape)
 
 
 @_handles(np.ascontiguousarray)
@@ -981,13 +1076,18 @@ def _ascontiguousarray(a, dtype=None) -> Type:
 
 @_handles(np.eye, np.identity)
 def _eye(n, *options, **keywords) -> Type:
-    return _array(None if options or keywords else "float64", 2)
+    return one_array(None if options or keywords else "float64", 2, None if options or keywords else _square_of(n))
+
+
+def _square_of(n) -> tuple | None:
+    shape = _shape_of(n)[1]
+    return None if shape is None or len(shape) != 1 else shape * 2
 
 
 @_handles(np.linspace)
 def _linspace(start, stop, num=50, *options, **keywords) -> Type:
     real = all(type_of(end).kind is Kind.NUMBER and type_of(end).is_real for end in (start, stop))
-    return UNKNOWN if options or keywords or not real else _array(REAL, 1)
+    return UNKNOWN if options or keywords or not real else one_array(REAL, 1)
 
 
 @_handles(np.arange)
@@ -995,7 +1095,7 @@ def _arange(*args, **keywords) -> Type:
     types = [type_of(a) for a in args]
     plain = all(t.kind is Kind.NUMBER and t.is_real for t in types) and not keywords
     dtype = (_promote([t.dtype for t in types]) if plain else None) or None
-    return _array(dtype, 1)
+    return one_array(dtype, 1, _shape_of(args[0])[1] if len(args) == 1 and dtype == np.dtype(int).name else None)
 
 
 # --------------------------------------------------------------------------------- Python's own
@@ -1110,43 +1210,57 @@ def _element(t: Type, index) -> Type:
     return _join_elements(t) or UNKNOWN
 
 
-# What one entry of an index is: the axes it consumes, the axes it gives, and its group.
-_INTEGER, _SLICE, _NEW, _ELLIPSIS = "integer", "slice", "new", "ellipsis"
+# What one entry of an index is: one of these, a slice (its bounds literal or _OPEN), or the type of an index array.
+_INTEGER, _NEW, _ELLIPSIS = "integer", "new", "ellipsis"
 
 
 def _indexed(t: Type, index) -> Type:
     entries = _entries(index)
     if entries is None or None in entries or t.ndim is None:
         return Type(dtype=t.dtype)
-    consumed = gained = 0
-    advanced: list[int] = []
-    for entry in entries:
-        if entry == _INTEGER:
-            consumed += 1
-        elif entry == _SLICE:
-            consumed, gained = consumed + 1, gained + 1
-        elif entry == _NEW:
-            gained += 1
-        elif entry != _ELLIPSIS:
-            name, ndim = entry
-            consumed += ndim if name == "mask" else 1
-            advanced.append(1 if name == "mask" else ndim)
+    consumed = sum([_consumed(entry) for entry in entries])
     if consumed > t.ndim:
         return UNKNOWN
-    ndim = gained + t.ndim - consumed + max(advanced, default=0)
-    if ndim == 0 and not advanced and _ELLIPSIS not in entries:
-        return Type(Kind.NUMBER, t.dtype, 0, ())
-    if ndim == 0:
-        return Type(dtype=t.dtype)
-    literal = constant(index)
-    if literal is _OPEN and isinstance(index, ir.Code) and not index.reads:
-        literal = _only_literals(index.node)
-    return _array(t.dtype, ndim, _named("indexed", t, repr(literal)) if literal is not _OPEN else None)
+    dotted = _ELLIPSIS in entries
+    entries = entries if dotted else [*entries, _ELLIPSIS]
+    is_advanced = any(isinstance(entry, Type) for entry in entries)
+    shape: list = []
+    chosen: list = []  # the shapes of the index arrays
+    place, apart, last = None, False, None  # where their axes go; whether something stands between them
+    axis = 0
+    for i, entry in enumerate(entries):
+        if entry is _ELLIPSIS:
+            rest = t.ndim - consumed
+            shape += axes_of(t)[axis : axis + rest]
+            axis += rest
+        elif entry is _NEW:
+            shape.append(1)
+        elif isinstance(entry, slice):
+            n = axes_of(t)[axis]
+            bounds = (entry.start, entry.stop, entry.step)
+            shape.append(axes.ANY if _OPEN in bounds else axes.part(n, *bounds))
+            axis += 1
+        else:
+            if is_advanced:
+                place = len(shape) if place is None else place
+                apart = apart or (last is not None and last != i - 1)
+                last = i
+            if isinstance(entry, Type):
+                chosen.append((axes.ANY,) if entry.dtype == "bool" else axes_of(entry))
+            axis += _consumed(entry)
+    if is_advanced:
+        place = 0 if apart else place
+        shape[place:place] = axes.broadcast(chosen)
+    if not shape:
+        return Type(dtype=t.dtype) if dotted or is_advanced else Type(Kind.NUMBER, t.dtype, 0, ())
+    return one_array(t.dtype, shape=tuple(shape))
 
 
-def _only_literals(node):
-    """A description of an index without names in it, which decides the shape together with the array's."""
-    return _OPEN if any(isinstance(n, (gast.Name, gast.Call)) for n in gast.walk(node)) else gast.dump(node)
+def _consumed(entry) -> int:
+    """How many axes an entry of an index takes."""
+    if entry is _NEW or entry is _ELLIPSIS:
+        return 0
+    return entry.ndim if isinstance(entry, Type) and entry.dtype == "bool" else 1
 
 
 def _entries(index) -> list | None:
@@ -1178,9 +1292,7 @@ def _literal_entry(value):
         return _NEW
     if value is Ellipsis:
         return _ELLIPSIS
-    if isinstance(value, slice):
-        return _SLICE
-    return _typed_entry(of(value))
+    return value if isinstance(value, slice) else _typed_entry(of(value))
 
 
 def _typed_entry(t: Type):
@@ -1192,13 +1304,13 @@ def _typed_entry(t: Type):
     if t.kind is Kind.NUMBER:
         return None if t.dtype == "bool" else _INTEGER
     if t.kind is Kind.ARRAY and t.ndim:
-        return ("mask" if t.dtype == "bool" else "array", t.ndim)
+        return t
     return None
 
 
 def _node_entry(node, reads):
     if isinstance(node, gast.Slice):
-        return _SLICE
+        return slice(*[None if b is None else _literal(b, _OPEN) for b in (node.lower, node.upper, node.step)])
     if isinstance(node, gast.Constant):
         return _literal_entry(node.value)
     if isinstance(node, gast.Attribute) and node.attr == "newaxis":
@@ -1223,7 +1335,7 @@ def _stacked(t: Type, ndim: int, dtype) -> Type:
     if t.ndim is None:
         return Type(dtype=dtype)
     ndim += t.ndim - 2
-    return _array(dtype, ndim) if ndim else Type(Kind.NUMBER, dtype, 0, ())
+    return one_array(dtype, ndim) if ndim else Type(Kind.NUMBER, dtype, 0, ())
 
 
 def _several(*types) -> Type:

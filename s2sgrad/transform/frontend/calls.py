@@ -17,7 +17,8 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
-from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis import axes, types
+from s2sgrad.transform.analysis.axes import Axis
 from s2sgrad.transform.frontend import effects, resolve, source
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
@@ -559,30 +560,30 @@ class Passing:
         return ("value", self.type_there(self.caller.type_of(thing)), self.caller.activity(thing))
 
     def type_there(self, t: ir.Type) -> ir.Type:
-        """`t` with its shape token replaced by a number that depends on the other arguments only."""
+        """`t` with its lengths named by numbers that depend on the other arguments only."""
 
-        def token(shape):
-            if shape is None or shape == ():
-                return shape
-            if shape not in self.tokens:
-                self.tokens[shape] = ("argument", len(self.tokens))
-                self.back.append(shape)
-            return self.tokens[shape]
+        def there(name):
+            if name not in self.tokens:
+                self.tokens[name] = ("argument", len(self.tokens))
+                self.back.append(name)
+            return self.tokens[name]
 
-        return map_shapes(t, token)
+        return map_shapes(t, lambda axis: dataclasses.replace(axis, name=there(axis)), there)
 
     def type_here(self, t: ir.Type) -> ir.Type:
         """A type that holds in the callee, as it is for the caller."""
         fresh: dict = {}
 
-        def token(shape):
-            if shape is None or shape == ():
-                return shape
-            if isinstance(shape, tuple) and len(shape) == 2 and shape[0] == "argument":
-                return self.back[shape[1]] if shape[1] < len(self.back) else types.fresh()
-            return fresh.setdefault(shape, types.fresh())
+        def here(name):
+            if isinstance(name, tuple) and len(name) == 2 and name[0] == "argument" and name[1] < len(self.back):
+                return self.back[name[1]]
+            return fresh.setdefault(name, types.fresh())
 
-        return map_shapes(t, token)
+        def axis_here(axis):
+            found = here(axis.name)
+            return found if isinstance(found, Axis) else dataclasses.replace(axis, name=found)
+
+        return map_shapes(t, axis_here, here)
 
     def enter(self, name, thing, lowering, parameters: list, memo=None):
         """What `thing` is in the callee `lowering`; appends the parameters it needs, in the order of `operands`."""
@@ -614,9 +615,16 @@ class Passing:
         return value
 
 
-def map_shapes(t: ir.Type, token) -> ir.Type:
-    items = None if t.items is None else tuple(map_shapes(i, token) for i in t.items)
-    element = None if t.element is None else map_shapes(t.element, token)
+def map_shapes(t: ir.Type, axis, token) -> ir.Type:
+    """The type with each `Axis` with a plain name replaced, and the token of a shape of unknown dimension."""
+    items = None if t.items is None else tuple(map_shapes(i, axis, token) for i in t.items)
+    element = None if t.element is None else map_shapes(t.element, axis, token)
     if items is None and element is None and (t.shape is None or t.shape == ()):
         return t
-    return dataclasses.replace(t, shape=token(t.shape), items=items, element=element)
+    if t.shape is None:
+        shape = None
+    elif isinstance(t.shape, tuple):
+        shape = tuple([axes.renamed(n, axis) for n in t.shape])
+    else:
+        shape = token(t.shape)
+    return dataclasses.replace(t, shape=shape, items=items, element=element)

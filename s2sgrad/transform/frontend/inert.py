@@ -218,10 +218,7 @@ class InertExpressions:
     def element_type(self, t: ir.Type, node=None) -> ir.Type:
         """What iterating over a value of type `t` (written as `node`) gives."""
         if t.kind is Kind.ARRAY and t.ndim:
-            ndim = t.ndim - 1
-            return (
-                ir.Type(Kind.NUMBER, t.dtype, 0, ()) if ndim == 0 else ir.Type(Kind.ARRAY, t.dtype, ndim, types.fresh())
-            )
+            return item_type(t, 0)
         if t.kind in SEQUENCES:
             return joined(t.items) if t.items else (t.element or ir.UNKNOWN)
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id not in self.local:
@@ -284,7 +281,7 @@ class InertExpressions:
             if isinstance(key, int) and not isinstance(key, bool):
                 return item_type(base, key)
             if self.is_slice(index):
-                return ir.Type(base.kind, element=self.element_type(base)) if base.kind in SEQUENCES else ir.UNKNOWN
+                return types.infer(operator.getitem, (ir.Value("x", base), index))
             return self.element_type(base)
         if base.kind is Kind.DICT:
             if base.keys is not None and key in base.keys:

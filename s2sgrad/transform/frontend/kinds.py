@@ -150,7 +150,7 @@ def item_type(t: ir.Type, i: int) -> ir.Type:
     if t.kind is Kind.ARRAY and t.ndim == 1:
         return ir.Type(Kind.NUMBER, t.dtype, 0, ())
     if t.kind is Kind.ARRAY and t.ndim:
-        return ir.Type(Kind.ARRAY, t.dtype, t.ndim - 1, types.fresh())
+        return types.one_array(t.dtype, shape=types.axes_of(t)[1:])
     return ir.UNKNOWN
 
 

@@ -26,20 +26,23 @@ from s2sgrad.transform.frontend.scan import (
     jumps,
     targets_of,
 )
+from s2sgrad.transform.frontend.unrolling import Unrolling
 from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 MOST_TURNS = 12  # of walking a loop until nothing changes
 
 
-class Loops:
+class Loops(Unrolling):
     """The part of `Lowering` that deals with loops."""
 
     def statement_For(self, statement, after):
         if not self.may_be_active(statement):
             self.inert_loop(statement, after)
         elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
-            self.unrolled(statement, after)
+            self.over_functions(statement, after)
+        elif (rounds := self.unrollable(statement)) is not None:
+            self.unrolled(statement, rounds, after)
         else:
             self.for_(statement, after)
 
@@ -48,7 +51,7 @@ class Loops:
         known = [isinstance(n, gast.Lambda) or self.static(n) for n in nodes]
         return bool(known) and all(k is True or (k and resolve.is_definition(k.value)) for k in known)
 
-    def unrolled(self, statement, after) -> None:
+    def over_functions(self, statement, after) -> None:
         """A loop over a few functions: its body once for each."""
         if any(jumps(s) for s in statement.body):
             self.refuse("`break` and `continue` in a loop that a derivative flows through are not compiled", statement)
@@ -123,7 +126,7 @@ class Loops:
                     if isinstance(before.get(name), ir.Value):
                         first = together.get(name, name)
                         if first not in parameters:
-                            value = ir.Value(first, t, any_active(active))
+                            value = ir.Value(first, types.with_names(t), any_active(active))
                             self.adopt(value, active, [r for r in self.regions_of(before[name])])
                             parameters[first] = value
                         parameters[name] = self.env[name] = parameters[first]

@@ -10,7 +10,6 @@ import builtins
 import dis
 import functools
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
@@ -20,6 +19,7 @@ import numpy as np
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend.guards import Guard
 
 MISSING = object()
 TRUSTED = {
@@ -27,22 +27,6 @@ TRUSTED = {
     "functools", "itertools", "copy", "warnings", "logging", "collections", "statistics", "s2sgrad", "sys", "os",
     "bisect", "heapq", "numbers", "fractions", "decimal", "json", "re", "string", "types", "typing",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """Something that compiled code assumes of a name outside of the function.
-
-    Attributes
-    ----------
-    check : callable
-        Is it still so? Called before each run of the compiled code.
-    text : str
-        What is assumed, for people.
-    """
-
-    check: Callable[[], bool]
-    text: str
 
 
 @dataclass(slots=True, eq=False)
@@ -92,30 +76,26 @@ class Outside:
         self.names: dict[str, Known] = {}
         self.attributes: dict = {}
 
-    def reader(self, name: str):
-        """A function that gives what `name` stands for at present, or MISSING."""
+    def place(self, name: str) -> "Place":
+        """Where what `name` stands for is read."""
         cell = self.namespace.cells.get(name)
         if cell is not None:
-
-            def read():
-                try:
-                    return cell.cell_contents
-                except ValueError:
-                    return MISSING
-
-            return read
-        names, fallback = self.namespace.globals, getattr(builtins, name, MISSING)
-        return lambda: names.get(name, fallback)
+            return Place("{cell}.cell_contents", {"cell": cell})
+        names = self.namespace.globals
+        if name in names:
+            return Place(f"{{names}}[{name!r}]", {"names": names})
+        builtin = getattr(builtins, name, MISSING)
+        return Place(f"{{names}}.get({name!r}, {{builtin}})", {"names": names, "builtin": builtin})
 
     def name(self, name: str) -> Known:
         """What `name` stands for."""
         known = self.names.get(name)
         if known is None:
-            read = self.reader(name)
-            value = read()
+            place = self.place(name)
+            value = place.read()
             if value is MISSING:
                 raise CompileError(f"the name {name} is not defined")
-            known = self.names[name] = self._know(value, gast.Name(name, gast.Load(), None, None), read, name)
+            known = self.names[name] = self._know(value, gast.Name(name, gast.Load(), None, None), place, name)
         return known
 
     def attribute(self, base: Known, attr: str) -> Known | None:
@@ -133,54 +113,77 @@ class Outside:
         node = gast.Attribute(holder.node, attr, gast.Load())
         owner, text = base.value, f"{getattr(base.value, '__name__', type(base.value).__name__)}.{attr}"
         trusted = isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] in TRUSTED
-        read = None if trusted else lambda: plain_attribute(owner, attr)
-        return self._know(value, node, read, text, holder.reads)
+        place = Place(f"{{attribute}}({{owner}}, {attr!r})", {"attribute": plain_attribute, "owner": owner})
+        return self._know(value, node, None if trusted else place, text, holder.reads)
 
-    def _know(self, value, node, read, text: str, reads=None) -> Known:
+    def _know(self, value, node, place: "Place | None", text: str, reads=None) -> Known:
+        """`value`, with a guard that it stays what the compiler takes it for; none where it cannot change."""
         reads = reads or {}
         if is_definition(value):
             kind = type(value).__name__
             what = getattr(value, "__name__", None) or f"a {kind}"
             kind = "the function" if isinstance(value, FunctionType) else f"the {kind}"
-            bound = type(value) is MethodType  # a new object each time it is looked up
-
-            def stays(now):
-                return now is value or (bound and type(now) is MethodType and now == value)
-
-            self._guard(read, value, text, stays, f"{text} is {kind} {what}")
-            operand = ir.Code(node, reads, ir.Type(ir.Kind.CALLABLE))
-            return Known(value, operand)
+            # a bound method is a new object each time it is looked up
+            test = "{now} == {value}" if type(value) is MethodType else "{now} is {value}"
+            self._guard(place, text, test, {"value": value}, f"{text} is {kind} {what}")
+            return Known(value, ir.Code(node, reads, ir.Type(ir.Kind.CALLABLE)))
         cls = type(value)
+        found = self._type(value, text)
         if isinstance(value, np.ndarray):
-            dtype, ndim = value.dtype, value.ndim
-            note = f"{text} is an array of {dtype} with {ndim} axes"
-
-            def same(now):
-                return type(now) is cls and now.dtype == dtype and now.ndim == ndim
-
-            self._guard(read, value, text, same, note)
-            return Known(value, ir.Code(node, reads, self._type(value)))
-        if self._type(value).kind is ir.Kind.OTHER and not isinstance(value, (str, bytes)):
+            sample = np.empty([int(n == 1) for n in value.shape], value.dtype)
+            test, objects = "{same}({now}, {value})", {"same": alike, "value": sample}
+            if cls is not np.ndarray:
+                objects["value"] = objects["value"].view(cls)
+            note = f"{text} is an array of {value.dtype} with {value.ndim} axes"
+        elif found.kind is ir.Kind.OTHER and not isinstance(value, (str, bytes)):
             # what its attributes are is looked up in this very object
+            test, objects = "{now} is {value}", {"value": value}
             note = f"{text} is None" if value is None else f"{text} is this {cls.__name__}"
-            self._guard(read, value, text, lambda now: now is value, note)
         else:
-            self._guard(read, value, text, lambda now: type(now) is cls, f"{text} is a {cls.__name__}")
-        return Known(value, ir.Code(node, reads, self._type(value)))
+            test, objects = "type({now}) is {cls}", {"cls": cls}
+            note = f"{text} is a {cls.__name__}"
+        self._guard(place, text, test, objects, note)
+        return Known(value, ir.Code(node, reads, found))
 
-    def _type(self, value) -> ir.Type:
-        if id(value) not in self.known:
+    def _type(self, value, text: str) -> ir.Type:
+        # by the place: what is the same object in two places now, may be two objects at the next call
+        key = text, id(self.namespace), id(value)
+        if key not in self.known:
             found = types.of(value)
             if found.kind in (ir.Kind.LIST, ir.Kind.TUPLE, ir.Kind.DICT):
                 found = ir.Type(found.kind)  # what is in it may change from call to call
             elif found.kind in (ir.Kind.RECORD, ir.Kind.OTHER):
                 found = ir.Type(ir.Kind.OTHER, cls=type(value))
-            self.known[id(value)] = found, value
-        return self.known[id(value)][0]
+            self.known[key] = found, value, self.namespace  # both are kept alive: their ids are the key
+        return self.known[key][0]
 
-    def _guard(self, read, value, text, same, note) -> None:
-        if read is not None and (text, id(self.namespace.globals)) not in self.guards:
-            self.guards[text, id(self.namespace.globals)] = Guard(lambda: same(read()), note)
+    def _guard(self, place: "Place | None", text: str, test: str, objects: dict, note: str) -> None:
+        key = text, id(self.namespace.globals)
+        if place is not None and key not in self.guards:
+            self.guards[key] = Guard(test.replace("{now}", place.expression), {**place.objects, **objects}, note)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where an object is read: an expression over a few objects, as in a `Guard`."""
+
+    expression: str
+    objects: dict
+
+    def read(self):
+        """What is there at present, or MISSING."""
+        fields = {name: name for name in self.objects}
+        try:
+            return eval(self.expression.format(**fields), dict(self.objects))
+        except (KeyError, ValueError):  # no such name, an empty cell
+            return MISSING
+
+
+def alike(now, value) -> bool:
+    """Is `now` an array of the class, dtype and number of axes of `value`, with the same axes of length 1?"""
+    if type(now) is not type(value) or now.dtype != value.dtype or now.ndim != value.ndim:
+        return False
+    return [n == 1 for n in now.shape] == [n == 1 for n in value.shape]
 
 
 def as_code(operand) -> ir.Code:

@@ -157,13 +157,11 @@ def _candidates(tree: ast.Module, code: CodeType) -> list:
     """The functions in `tree` that may be the source of `code`, the likeliest first."""
     line = code.co_firstlineno
     if code.co_name != "<lambda>":
-        return [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            and node.name == code.co_name
-            and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == line
-        ]
+        functions = (s for s in _statements(tree) if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        for node in functions:
+            if node.name == code.co_name and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == line:
+                return [node]
+        return []
     places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
     found = []
     for node in ast.walk(tree):
@@ -175,15 +173,18 @@ def _candidates(tree: ast.Module, code: CodeType) -> list:
     return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:3])]
 
 
+def _statements(tree):
+    """All statements in a tree, outer before inner."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield node
+            yield from _statements(node)
+
+
 def _is_source_of(node, code: CodeType) -> bool:
     """Does `node`, compiled where `code` was, give `code` again?"""
     args = node.args
-    here = {
-        "lineno": node.lineno,
-        "col_offset": 0,
-        "end_lineno": node.end_lineno,
-        "end_col_offset": node.end_col_offset,
-    }
+    here = {name: getattr(node, name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
     bare = ast.arguments(
         args.posonlyargs, args.args, args.vararg, args.kwonlyargs, [None] * len(args.kwonlyargs), args.kwarg, []
     )

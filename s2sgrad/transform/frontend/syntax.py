@@ -1,22 +1,29 @@
 """Questions about syntax trees that need no knowledge of values: which names a piece of code reads and binds."""
 
+import functools
+
 import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
-MARKS = (gast.expr_context, gast.operator, gast.unaryop)
+MARKS = {"ctx", "op", "ops", "id", "attr", "kind", "type_comment"}  # fields that no name stands in
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 def children(node):
     """The nodes directly in `node`."""
-    for name in node._fields:
+    for name in _inner_fields(type(node)):
         value = getattr(node, name, None)
         if isinstance(value, list):
             for item in value:
                 if isinstance(item, gast.AST):
                     yield item
-        elif isinstance(value, gast.AST) and not isinstance(value, MARKS):
+        elif isinstance(value, gast.AST):
             yield value
+
+
+@functools.cache
+def _inner_fields(kind: type) -> tuple:
+    return tuple(name for name in kind._fields if name not in MARKS)
 
 
 def walk(node):

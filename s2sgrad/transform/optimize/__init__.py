@@ -2,7 +2,7 @@
 
 ``share`` computes nothing twice, ``fold`` says things more simply, ``prune`` drops what nobody reads,
 ``accumulate`` adds in place. The user's own statements stay as they are, except that those whose
-results nobody needs any more go away.
+results nobody needs any more go away. ``relax`` uses the plain operators where zeros need no care.
 """
 
 import dataclasses
@@ -11,6 +11,7 @@ from s2sgrad.transform import ir, walk
 from s2sgrad.transform.optimize.accumulate import accumulate
 from s2sgrad.transform.optimize.fold import fold, refold
 from s2sgrad.transform.optimize.prune import prune, pruned
+from s2sgrad.transform.optimize.relax import relax
 from s2sgrad.transform.optimize.share import share, shared
 
 __all__ = ["run", "tidy", "fold", "share", "prune", "accumulate"]
@@ -31,11 +32,12 @@ def run(function: ir.Function, in_place: bool = True) -> ir.Function:
 
 
 def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
-    for _ in range(ROUNDS):
-        before = _size(function)
-        function = prune(fold(share(function)))
-        if _size(function) == before:
+    for again in range(ROUNDS):
+        shorter = share(function)
+        if again and _size(shorter) == _size(function):
             break
+        function = prune(fold(shorter))
+    function = relax(function)
     if in_place:
         function = prune(accumulate(function))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
@@ -47,6 +49,8 @@ def _size(function: ir.Function) -> int:
 
 def _with_callees(block: ir.Block, in_place: bool, callees: dict) -> ir.Block:
     """The block with each callee replaced by its optimised one."""
+    if not any(isinstance(s, ir.Call) for s in walk.statements(block)):
+        return block
     block = walk.copied(block)
     for s in walk.statements(block):
         if not isinstance(s, ir.Call):

@@ -40,11 +40,12 @@ import numpy as np
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Value
 
 _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow, operator.matmul,
-    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like,
+    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like, np.sum,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of,
 }  # fmt: skip
 
@@ -65,6 +66,7 @@ def accumulate(function: ir.Function) -> ir.Function:
 
 class _Accumulate:
     def __init__(self, function: ir.Function):
+        self.lengths = Lengths(None, function.body.statements)
         self.uses: Counter = Counter()
         self.count(function.body)
 
@@ -136,13 +138,15 @@ class _Accumulate:
         """Whether two values are surely arrays of one shape and dtype."""
         s, t = types.type_of(a), types.type_of(b)
         arrays_ = s.kind is t.kind is Kind.ARRAY and s.ndim != 0
-        return arrays_ and types.same_shape(s, t) and types.same_dtype(s, t)
+        return arrays_ and self.lengths.same(s, t) and types.same_dtype(s, t)
 
     # ---------------------------------------------------------------- gradients
 
     def gradients(self, statements: list, mapping: dict) -> list:
         """Without the copies of gradients that are nobody else's."""
+        statements = [walk.substituted(s, mapping) for s in statements]
         owned = self.owned(statements)
+        self.held = held(statements)
         kept = []
         for s in statements:
             s = walk.substituted(s, mapping)
@@ -166,7 +170,8 @@ class _Accumulate:
                 return None
             if dt.kind is Kind.NUMBER and dt.is_real and xt.dtype == "float":
                 return ir.Op(s.target, float, (d,), {}, None, s.location)
-        if _wholly(owned.get(d)) and self.once(d):
+        if _wholly(owned.get(d)) and (self.once(d) or (d in self.writable and d not in self.held)):
+            self.held.add(d)  # from now on the gradient is it
             if self.is_like(d, x) and d in self.writable:
                 mapping[s.target] = d
                 return None
@@ -230,6 +235,18 @@ class _Accumulate:
                     self.writable.add(c.result)
         for v, operand in zip(s.collected, s.body.results[n:], strict=True):
             owned[v] = [self.mine(operand, inside)]
+
+
+def held(statements: list) -> set:
+    """The values that somebody may still refer to when the statements are over: not those that are only read."""
+    found: set = set()
+    for s in statements:
+        if not (isinstance(s, ir.Op) and (is_fresh(s) or s.function is arrays.as_gradient)):
+            found.update(walk.uses(s))
+            for inner in walk.blocks(s):
+                found |= held(inner.statements)
+                found.update(v for r in inner.results for v in walk.values(r))
+    return found
 
 
 def _wholly(ownership) -> bool:

@@ -176,10 +176,10 @@ def _unstretched(build, args):
     """The arguments, where one was broadcast to the shape of another, without that."""
     for i, a in enumerate(args):
         define = build.definitions.get(a) if isinstance(a, Value) else None
-        if not isinstance(define, ir.Op) or define.function is not np.broadcast_to or a.type.shape in (None, ()):
+        if not isinstance(define, ir.Op) or define.function is not np.broadcast_to or a.type.ndim in (None, 0):
             continue
         for j, b in enumerate(args):
-            if j != i and isinstance(b, Value) and b.type.kind is Kind.ARRAY and types.same_shape(a.type, b.type):
+            if j != i and isinstance(b, Value) and b.type.kind is Kind.ARRAY and build.lengths.same(a.type, b.type):
                 stretched = build.definitions.get(b)
                 if isinstance(stretched, ir.Op) and stretched.function is np.broadcast_to:
                     continue
@@ -313,16 +313,38 @@ def _real(build, a):
 
 
 def _unbroadcast(build, g, x):
-    """Nothing to sum where the shapes are surely equal, nor a part to take where no complex number is."""
+    """What is summed is decided here, wherever it is known which lengths are 1; and where to take the real part."""
     gt, xt = types.type_of(g), types.type_of(x)
-    if not build.dims.same(gt, xt):
-        template = _template(build, x)
-        return None if template is x else build.op(arrays.unbroadcast, g, template)
+    if not build.lengths.same(gt, xt):
+        axes = build.lengths.summed(gt, xt)
+        if axes is None or gt.kind is not Kind.ARRAY or not _single(gt, xt):
+            template = _template(build, x)
+            return None if template is x else build.op(arrays.unbroadcast, g, template)
+        if not gt.is_real and xt.is_real:
+            g = build.op(np.real, g)
+        return _summed(build, g, xt, *axes)
     if gt.kind is not xt.kind and xt.kind is not Kind.NUMBER:
         return None
     if gt.is_real or (xt.dtype is not None and not xt.is_real):
         return g
     return build.op(np.real, g) if xt.is_real else None
+
+
+def _single(gt: ir.Type, xt: ir.Type) -> bool:
+    """Whether `x` is surely a number or an array with axes, and it is known if a real part is to be taken."""
+    return (xt.kind is Kind.NUMBER or (xt.kind is Kind.ARRAY and xt.ndim != 0)) and (gt.is_real or xt.dtype is not None)
+
+
+def _summed(build, g, xt: ir.Type, lead: tuple, kept: tuple):
+    """The sum of an array over its first axes, and over others that stay, of length 1."""
+    if lead:
+        if len(lead) == types.type_of(g).ndim:
+            return build.op(np.sum, g)
+        g = build.op(np.sum, g, axis=Constant(lead if len(lead) > 1 else lead[0]), spelling="sum()")
+    if kept:
+        axis = Constant(kept if len(kept) > 1 else kept[0])
+        g = build.op(np.sum, g, axis=axis, keepdims=Constant(True), spelling="sum()")
+    return g
 
 
 def _template(build, x):
@@ -336,7 +358,7 @@ def _template(build, x):
             for a in define.args
             if isinstance(a, Value)
             and a.type.kind is Kind.ARRAY
-            and types.same_shape(a.type, x.type)
+            and build.lengths.same(a.type, x.type)
             and a.type.dtype is not None
             and x.type.dtype is not None
             and a.type.is_real is x.type.is_real
@@ -374,7 +396,7 @@ def _reshape(build, a, shape):
     define = build.definitions.get(shape) if isinstance(shape, Value) else None
     if isinstance(define, ir.Op) and define.function is np.shape and isinstance(define.args[0], Value):
         template, t = define.args[0].type, types.type_of(a)
-        if t.kind is Kind.ARRAY and template.kind is Kind.ARRAY and types.same_shape(t, template):
+        if t.kind is Kind.ARRAY and template.kind is Kind.ARRAY and build.lengths.same(t, template):
             return a
     return None
 

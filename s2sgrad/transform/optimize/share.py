@@ -69,7 +69,7 @@ def buffers(statements: list) -> set:
     found: set = set()
     size = -1
     body = ir.Block(statements)
-    everything = list(walk.statements(body))
+    everything = [s for s in walk.statements(body) if isinstance(s, (ir.Accumulate, ir.For, ir.If))]
     while size != len(found):
         size = len(found)
         for s in everything:

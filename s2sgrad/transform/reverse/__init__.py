@@ -243,7 +243,7 @@ def _finish(adjoint: Adjoint, d, slot):
         value, path = slot
         items = [_finish(adjoint, (d or {}).get(k), (value, (*path, k))) for k in known]
         made = Type(t.kind, items=tuple(map(types.type_of, items)), keys=t.keys)
-        return build.make(made, items, slot_name(slot))
+        return build.make(made, items, slot_name(slot) if not path else "t")
     if known is not None and d is not None:
         d = adjoint.operand(d, slot[0], slot[1], full=False)
     if d is None:

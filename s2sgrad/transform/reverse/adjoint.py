@@ -6,13 +6,10 @@ call of the callee's backward function. The backward statements read the forward
 what of these lies inside a loop or a branch is handed out of it afterwards, and nothing else.
 """
 
-from dataclasses import replace
-
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.build import Builder
-from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.reverse.cotangents import Scope
 from s2sgrad.transform.reverse.flow import Flow
 
@@ -39,8 +36,7 @@ class Adjoint(Flow):
         self.origins = origins(function.body)
         self.forward = walk.defined(function.body) | {p.value for p in function.parameters}
         for v in self.forward:
-            if v.type.kind is Kind.ARRAY and v.type.ndim and v.type.shape is None:
-                v.type = replace(v.type, shape=types.fresh())  # it has a shape, in each turn of a loop
+            v.type = types.with_names(v.type)  # it has a shape, in each turn of a loop
         for s in function.body.statements:
             self.build.note(s)
 

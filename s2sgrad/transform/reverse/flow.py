@@ -64,7 +64,7 @@ class Flow(Operations):
         outer, build = self.scope, self.build
         scopes, builders = [], []
         for block in (s.then, s.orelse):
-            self.scope, self.build = Scope(outer, walk.defined(block)), build.inner()
+            self.scope, self.build = Scope(outer, walk.defined(block)), build.inner(block.statements)
             for i, (r, x, g) in enumerate(zip(s.results, block.results, cotangents, strict=True)):
                 if i in buffers:
                     self.give(x, g)
@@ -144,8 +144,8 @@ class Flow(Operations):
         while True:
             local = walk.defined(s.body) | set(walk.enters(s))
             scope = self.scope = LoopScope(outer, local)
-            inner = self.build = build.inner()
             forward = walk.copied(s.body)
+            inner = self.build = build.inner(forward.statements)
             parameters = {}
             for c, following in zip(s.carried, s.body.results, strict=False):
                 trees: dict = {}

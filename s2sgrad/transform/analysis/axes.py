@@ -1,0 +1,154 @@
+"""Lengths of axes before the program runs: one symbol per axis of an array.
+
+A symbol is an integer (that very length) or an `Axis`: a length without a number, but with a name, so
+that equal symbols are equal lengths. Of an `Axis` it may be known that it is not 1. That decides most of
+broadcasting: two lengths that are broadcast together and are both surely not 1 are equal.
+
+Examples
+--------
+>>> n, k = Axis("n", many=True), Axis("k")
+>>> broadcast([(n, k), (1, 4)])
+(n, 4)
+>>> broadcast([(n, k), (k,)]) == (n, k)
+True
+"""
+
+import itertools
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+_names = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The length of an axis.
+
+    Attributes
+    ----------
+    name : hashable
+        Equal names, equal lengths; None equals nothing. A name may be built of other symbols: ``("less", n, 2)``
+        is what two entries less than `n` leave.
+    many : bool
+        Surely not 1 (but perhaps 0).
+    """
+
+    name: Hashable = None
+    many: bool = False
+
+    def __repr__(self) -> str:
+        return str(self.name)
+
+
+Symbol = int | Axis
+ANY = Axis()
+
+
+def fresh() -> int:
+    """A name that nothing else has."""
+    return next(_names)
+
+
+def of(shape: tuple) -> tuple:
+    """The symbols of an array of this shape: what is remembered of its lengths is which of them are 1."""
+    return tuple([1 if n == 1 else Axis(fresh(), True) for n in shape])
+
+
+def is_named(symbol: Symbol) -> bool:
+    return isinstance(symbol, int) or symbol.name is not None
+
+
+def is_many(symbol: Symbol) -> bool:
+    """Surely not 1."""
+    return symbol != 1 if isinstance(symbol, int) else symbol.many
+
+
+def named(shape: tuple) -> tuple:
+    """The shape with a fresh name for each length that has none."""
+    return tuple([s if is_named(s) else replace(s, name=fresh()) for s in shape])
+
+
+def join(a: Symbol, b: Symbol) -> Symbol:
+    """A length that may be the one or the other."""
+    return a if a == b else Axis(None, is_many(a) and is_many(b))
+
+
+def both(a: Symbol, b: Symbol) -> Symbol:
+    """The length of two axes that are broadcast together."""
+    if b == 1 or (a == b and is_named(a)):
+        return a
+    if a == 1:
+        return b
+    if is_many(a) and is_many(b):
+        return a if isinstance(a, int) else b if isinstance(b, int) or not is_named(a) else a
+    if is_many(a):
+        return a
+    if is_many(b):
+        return b
+    if not (is_named(a) and is_named(b)):
+        return ANY
+    parts = [s.name[1] if type(s.name) is tuple and s.name[0] == "both" else {s} for s in (a, b)]
+    return Axis(("both", frozenset().union(*parts)))
+
+
+def broadcast(shapes) -> tuple:
+    """The shape of several arrays broadcast together."""
+    result: tuple = ()
+    for shape in shapes:
+        if len(shape) > len(result):
+            shape, result = result, shape
+        lead = len(result) - len(shape)
+        result = result[:lead] + tuple(map(both, result[lead:], shape))
+    return result
+
+
+def size(shape: tuple) -> Symbol:
+    """How many entries an array has."""
+    if len(shape) == 1:
+        return shape[0]
+    if all(isinstance(n, int) for n in shape):
+        count = 1
+        for n in shape:
+            count *= n
+        return count
+    return Axis(("size", shape)) if all(map(is_named, shape)) else ANY
+
+
+def part(n: Symbol, start, stop, step) -> Symbol:
+    """The length of ``[start:stop:step]`` of an axis, with literal bounds."""
+    if step == 0:
+        return ANY
+    if isinstance(n, int):
+        return len(range(n)[start:stop:step])
+    if step not in (None, 1):
+        if (start, stop, step) == (None, None, -1):
+            return n
+        return Axis(("part", n, start, stop, step)) if is_named(n) else ANY
+    less = 0
+    if start is not None and start < 0 or stop is not None and stop >= 0:
+        return Axis(("part", n, start, stop, 1)) if is_named(n) else ANY
+    less = (start or 0) - (stop or 0)
+    if less == 0:
+        return n
+    if not is_named(n):
+        return ANY
+    if type(n.name) is tuple and n.name[0] == "less":
+        return Axis(("less", n.name[1], n.name[2] + less))
+    return Axis(("less", n, less))
+
+
+def renamed(symbol: Symbol, rename) -> Symbol:
+    """The symbol with `rename` (from an `Axis` with a plain name to a symbol) applied wherever one stands in it."""
+    if isinstance(symbol, int) or symbol.name is None:
+        return symbol
+    if type(symbol.name) is tuple and symbol.name[0] in ("both", "size", "part", "less", "rest"):
+        return replace(symbol, name=_inside(symbol.name, rename))
+    return rename(symbol)
+
+
+def _inside(name, rename):
+    if isinstance(name, Axis):
+        return renamed(name, rename)
+    if isinstance(name, tuple | frozenset):
+        return type(name)(_inside(part, rename) for part in name)
+    return name

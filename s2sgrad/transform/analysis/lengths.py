@@ -1,0 +1,127 @@
+"""Which lengths of axes are equal, because the program would not have run otherwise.
+
+In ``x @ w`` the last axis of `x` is as long as the first of `w`; in ``x + y`` two axes that meet and are
+surely not of length 1 are equal. So ``g @ w.T`` has the shape of `x`, and nothing is to be summed.
+
+What a branch or a loop says holds inside of it: each block has `Lengths` of its own, which know what
+the blocks around it know.
+
+Examples
+--------
+>>> import operator
+>>> matrix = lambda name: ir.Value(name, types.one_array("float64", 2))
+>>> x, w = matrix("x"), matrix("w")
+>>> product = ir.Value("y", types.infer(operator.matmul, (x, w)))
+>>> lengths = Lengths()
+>>> lengths.note(ir.Op(product, operator.matmul, (x, w)))
+>>> transposed = ir.Value("wT", types.infer(np.transpose, (w,)))
+>>> lengths.same(types.infer(operator.matmul, (product, transposed)), x.type)
+True
+"""
+
+import operator
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import axes, types
+from s2sgrad.transform.ir import Kind, Type
+
+PRODUCTS = {operator.matmul, np.matmul, np.dot}
+_BROADCASTING = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
+    np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.where,
+    arrays.over, arrays.times,
+}  # fmt: skip
+
+
+class Lengths:
+    """Which symbols stand for equal lengths."""
+
+    def __init__(self, outer: "Lengths | None" = None, statements=()):
+        self.outer = outer
+        self.parent: dict = {}
+        for s in statements:
+            self.note(s)
+
+    def find(self, symbol):
+        """What stands for all lengths equal to this one."""
+        known = self
+        while known is not None:
+            if symbol in known.parent:
+                symbol, known = known.parent[symbol], self
+            else:
+                known = known.outer
+        return symbol
+
+    def note(self, s) -> None:
+        """Learn from a statement that runs wherever this block runs."""
+        if not isinstance(s, ir.Op):
+            return
+        if s.function in PRODUCTS and len(s.args) == 2:
+            a, b = (types.axes_of(types.type_of(x)) for x in s.args)
+            if a and b:
+                self.equate(a[-1], b[-2:][0])
+        elif isinstance(s.function, np.ufunc) or s.function in _BROADCASTING:
+            shapes = [types.axes_of(t) for x in s.args if (t := types.type_of(x)).kind is Kind.ARRAY]
+            if len(shapes) > 1 and None not in shapes:
+                for i in range(1, max(map(len, shapes)) + 1):
+                    met = [shape[-i] for shape in shapes if len(shape) >= i and axes.is_many(shape[-i])]
+                    for n in met[1:]:
+                        self.equate(met[0], n)
+
+    def equate(self, m, n) -> None:
+        """Learn that two lengths are equal."""
+        if not (axes.is_named(m) and axes.is_named(n)):
+            return
+        m, n = self.find(m), self.find(n)
+        if m != n:
+            if isinstance(m, int):
+                m, n = n, m
+            self.parent[m] = n
+
+    def forget(self, size: int) -> None:
+        """Forget what was learnt since so much was known."""
+        while len(self.parent) > size:
+            self.parent.popitem()
+
+    def equal(self, m, n) -> bool:
+        """Surely the same length."""
+        return axes.is_named(m) and axes.is_named(n) and self.find(m) == self.find(n)
+
+    def is_many(self, symbol) -> bool:
+        """Surely not 1."""
+        return axes.is_many(symbol) or (axes.is_named(symbol) and axes.is_many(self.find(symbol)))
+
+    def same(self, a: Type, b: Type) -> bool:
+        """Surely the same shape."""
+        if types.same_shape(a, b):
+            return True
+        s, t = types.axes_of(a), types.axes_of(b)
+        return s is not None and t is not None and len(s) == len(t) and all(map(self.equal, s, t))
+
+    def summed(self, wide: Type, narrow: Type) -> tuple | None:
+        """Over which axes an array has to be summed to the shape that was broadcast to its own.
+
+        Returns
+        -------
+        lead : tuple of int
+            Axes that `narrow` does not have.
+        kept : tuple of int
+            Axes that are 1 in `narrow`.
+
+        None where that is not known.
+        """
+        s, t = types.axes_of(wide), types.axes_of(narrow)
+        if s is None or t is None or len(s) < len(t):
+            return None
+        lead = len(s) - len(t)
+        kept = []
+        for i, (m, n) in enumerate(zip(s[lead:], t, strict=True)):
+            if self.equal(m, n) or (self.is_many(m) and self.is_many(n)):
+                continue  # they meet, and neither is 1
+            if self.find(n) != 1:
+                return None
+            kept.append(i)
+        return tuple(range(lead)), tuple(kept)

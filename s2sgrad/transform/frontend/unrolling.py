@@ -1,0 +1,108 @@
+"""Loops over a few values that are known one by one, as the statements that they are.
+
+``for W, b in params[:-1]: h = np.tanh(h @ W + b)`` over a list of three pairs is lowered as ::
+
+    W, b = params[0]
+    h = np.tanh(h @ W + b)
+    W, b = params[1]
+    h = np.tanh(h @ W + b)
+
+so that each layer has shapes of its own, nothing is saved in lists, and what no derivative flows to is not
+computed. Only short loops: the code has to stay readable.
+"""
+
+import gast
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend.kinds import SEQUENCES, constant_of, is_active
+from s2sgrad.transform.frontend.scan import is_pair, jumps
+
+MOST_ROUNDS = 4
+MOST_STATEMENTS = 12
+NEVER_TWICE = (gast.For, gast.While, gast.Try, gast.With, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)
+
+
+class Unrolling:
+    """The part of `Lowering` that unrolls loops."""
+
+    def unrollable(self, statement) -> list | None:
+        """What is assigned to the target in each round of a loop, as expressions; None where it stays a loop."""
+        nodes = [n for s in statement.body for n in syntax.walk(s)]
+        size = sum(isinstance(n, gast.stmt) for n in nodes)
+        if any(map(jumps, statement.body)) or any(isinstance(n, NEVER_TWICE) for n in nodes):
+            return None
+        if self.names.loads(statement.iter) & self.names.stores(statement):
+            return None
+        rounds = self.rounds(statement.iter, statement.target)
+        if rounds is None or not 1 <= len(rounds) <= MOST_ROUNDS or len(rounds) * size > MOST_STATEMENTS:
+            return None
+        return rounds
+
+    def rounds(self, iterable, target) -> list | None:
+        """The elements of an iterable, as expressions."""
+        if isinstance(iterable, gast.Name):
+            n = self.length_of(iterable)
+            return None if n is None else [element(iterable, i) for i in range(n)]
+        if isinstance(iterable, gast.Subscript) and isinstance(iterable.slice, gast.Slice):
+            n, bounds = self.length_of(iterable.value), literal_slice(iterable.slice)
+            return None if n is None or bounds is None else [element(iterable.value, i) for i in range(n)[bounds]]
+        if not (isinstance(iterable, gast.Call) and not iterable.keywords and iterable.args):
+            return None
+        known = self.static(iterable.func)
+        function = known.value if known is not None else None
+        if function is reversed and len(iterable.args) == 1:
+            inner = self.rounds(iterable.args[0], target)
+            return None if inner is None else inner[::-1]
+        if function is enumerate and len(iterable.args) == 1 and is_pair(target):
+            inner = self.rounds(iterable.args[0], target.elts[1])
+            return None if inner is None else [tuple_of([number(i), e]) for i, e in enumerate(inner)]
+        if function is zip and isinstance(target, (gast.Tuple, gast.List)) and len(target.elts) == len(iterable.args):
+            parts = [self.rounds(a, t) for a, t in zip(iterable.args, target.elts, strict=True)]
+            if None in parts or len({len(p) for p in parts}) != 1:
+                return None
+            return [tuple_of(list(row)) for row in zip(*parts, strict=True)]
+        return None
+
+    def length_of(self, node) -> int | None:
+        """The length of a list or tuple of differentiated values, where that is known."""
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
+        if not isinstance(thing, ir.Value) or not is_active(thing) or thing.type.kind not in SEQUENCES:
+            return None
+        return None if thing.type.items is None else len(thing.type.items)
+
+    def unrolled(self, statement, rounds: list, after) -> None:
+        """A loop, as its body once for each of the expressions `rounds`."""
+        later = after | self.names.loads(statement)
+        for expression in rounds:
+            first = assignments(statement.target, expression)
+            for node in (n for s in first for n in syntax.walk(s)):
+                gast.copy_location(node, statement)
+            self.walk([*first, *statement.body], later, tail=False)
+        self.walk(statement.orelse, after, tail=False)
+
+
+def assignments(target, expression) -> list:
+    """``target = expression``, a tuple element by element."""
+    if isinstance(target, (gast.Tuple, gast.List)) and isinstance(expression, gast.Tuple):
+        pairs = zip(target.elts, expression.elts, strict=True)
+        return [s for t, e in pairs for s in assignments(t, e)]
+    return [gast.Assign([target], expression, None)]
+
+
+def element(node, i: int):
+    return gast.Subscript(node, number(i), gast.Load())
+
+
+def number(i: int):
+    return gast.Constant(i, None)
+
+
+def tuple_of(nodes: list):
+    return gast.Tuple(nodes, gast.Load())
+
+
+def literal_slice(node) -> slice | None:
+    """The slice that a node surely is."""
+    bounds = [None if b is None else constant_of(b, "") for b in (node.lower, node.upper, node.step)]
+    return slice(*bounds) if all(b is None or type(b) is int for b in bounds) and bounds[2] != 0 else None

@@ -1,0 +1,69 @@
+"""Derivatives of derivatives where powers vanish, and through the short cuts of the tape."""
+
+import builtins
+import math
+import operator
+
+import numpy as np
+import pytest
+
+from tests.tape.numeric import grad
+
+POWERS = {
+    "operator": operator.pow,
+    "numpy": np.power,
+    "builtins": builtins.pow,
+    "float_power": np.float_power,
+    "math": math.pow,
+}
+KINDS = {"int": int, "float": float, "int64": np.int64, "float64": np.float64, "array": lambda n: np.array([n, n])}
+
+
+def derivative(f, order):
+    for _ in range(order):
+        f = grad(f)
+    return f
+
+
+def test_gaussian_at_its_top():
+    f = lambda x: np.exp(-(x**2))  # noqa: E731
+    assert [derivative(f, order)(0.0) for order in range(5)] == [1.0, 0.0, -2.0, 0.0, 12.0]
+
+
+CASES = [(power, kind) for power in POWERS for kind in KINDS if (power, kind) != ("math", "array")]
+
+
+@pytest.mark.parametrize(("power", "kind"), CASES)
+@pytest.mark.parametrize("n", range(5))
+def test_power_at_zero(power, kind, n):
+    exponent = KINDS[kind](n)
+
+    def f(x):
+        y = POWERS[power](x, exponent)
+        return y[0] if kind == "array" else y
+
+    for order in range(1, 6):
+        expected = math.factorial(n) if order == n else 0.0
+        assert derivative(f, order)(0.0) == expected
+
+
+@pytest.mark.parametrize("order", range(1, 5))
+def test_square_at_zero(order):
+    assert derivative(np.square, order)(0.0) == (2.0 if order == 2 else 0.0)
+
+
+def test_mixed_derivative_of_a_power_with_exponent_zero():
+    # d/dy d/dx x**y = x**(y - 1) * (1 + y * log(x))
+    mixed = grad(lambda y, x: grad(lambda x, y: x**y)(x, y))
+    np.testing.assert_allclose([mixed(0.0, 2.0), mixed(0, 4.0)], [0.5, 0.25])
+
+
+def test_second_derivative_through_a_sum():
+    x = np.array([0.5, -1.0, 2.0])
+    slope = grad(lambda x: np.sum(x) ** 3)
+    np.testing.assert_allclose(grad(lambda x: np.sum(slope(x) * x))(x), 9 * np.sum(x) ** 2)
+
+
+def test_sum_with_a_start():
+    x = np.array([0.5, -1.0, 2.0])
+    np.testing.assert_array_equal(grad(lambda x: np.sum(x * x, initial=3.0))(x), 2 * x)
