@@ -172,7 +172,8 @@ class Memory:
                 self._writes.append((s, at, loops))
             case ir.Op():
                 if not is_new(s.function, s.kwargs):
-                    for operand in [*s.args, *s.kwargs.values()]:
+                    operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
+                    for operand in operands:
                         self._share(s.target, operand)
             case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():
                 for target in walk.defines(s):

@@ -147,7 +147,7 @@ def constant_filled(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def index_changed_after_use(x):
     index = np.array([0, 1, 1])
     y = x[index]

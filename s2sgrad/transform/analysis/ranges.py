@@ -118,7 +118,6 @@ class Ranges:
             return Range(found.low, found.high, found.roots, False)
         return found if found.roots is not None else Range(found.low, found.high, frozenset([x]), False)
 
-
     def negated(self, x):
         """What `x` is the negative of."""
         op = self.definitions.get(x) if isinstance(x, Value) else None

@@ -393,7 +393,7 @@ class Calls:
         active = info.active
         if any_active(active) and result_type.kind in (Kind.OTHER, Kind.CALLABLE):
             self.refuse(f"what {callee.name} returns cannot be followed", node)
-        regions = [self.anywhere] if result_type.kind is not Kind.NUMBER else []
+        regions = [] if result_type.kind is Kind.NUMBER or info.fresh else [self.anywhere]
         result = self.value(
             "t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)]
         )

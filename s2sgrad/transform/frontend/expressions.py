@@ -462,7 +462,8 @@ class Expressions(InertExpressions):
         if active:
             self.freeze([*operands, *keywords.values()], node)
         new = rule.kind == "elementwise" or aliases.is_new(function, keywords)
-        regions = [] if new else [r for o in operands for r in self.regions_of(o)]
+        sharing = operands[:1] if function is operator.getitem else operands
+        regions = [] if new else [r for o in sharing for r in self.regions_of(o)]
         result = self.value("t", type_, active, regions)
         op = ir.Op(result, function, tuple(operands), keywords, spelling, self.found.location(node))
         self.emit(op)

@@ -268,7 +268,7 @@ class InertExpressions:
         operand = (
             ir.Constant(index.value)
             if index.value is not None
-            else ir.Code(node.slice, {}, self.facts(node.slice, bound)[0])
+            else self.sample(node.slice, self.facts(node.slice, bound)[0], bound)
         )
         result = self.item(base, operand)
         stable = cheap and cheap_index and base.kind is Kind.TUPLE

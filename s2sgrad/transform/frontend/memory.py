@@ -194,11 +194,12 @@ class Writes:
     def memory_of_turn(self, names, state, before, start, end, parameters, together, lost, shared) -> bool:
         """Note what a turn of a loop did to arrays that it does not name as its own; is there anything new?"""
         changed = False
-        for name, thing in before.items():
+        views = [n for n, thing in before.items() if isinstance(thing, ir.Value) and thing in self.views]
+        for name, thing in [*((n, t) for n, t in before.items() if n not in views), *((n, before[n]) for n in views)]:
             now = end.get(name)
             if name in names or name in lost or now is start.get(name) or not isinstance(thing, ir.Value):
                 continue
-            if thing in self.views and start[name] is not thing and isinstance(now, ir.Value):
+            if name in views and any(before.get(n) is self.root(thing) for n in names):
                 continue  # looked up again in each turn
             changed = True
             if isinstance(now, ir.Value):

@@ -20,6 +20,7 @@ class Info:
     active: object = True
     recursive: bool = False
     writes_outside: bool = False
+    fresh: bool = False  # the result is surely in memory of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ class Session:
                 if guess == ir.UNKNOWN and type_ == ir.UNKNOWN:
                     break
         info.writes_outside = lowering.writes_outside
+        own = lowering.regions_of(result)
+        info.fresh = type_.kind is ir.Kind.ARRAY and bool(own) and not any(r.root().external for r in own)
         made = [ir.Parameter(p) for p in parameters]
         callee.active = tuple(p.active for p in parameters)
         callee.function = ir.Function(label, made, block, namespace, found.location())

@@ -8,6 +8,7 @@ import operator
 from dataclasses import replace
 
 import gast
+import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime import arrays
@@ -42,10 +43,23 @@ class Flow(Operations):
         pair = self.pairs.get(s.callee, mask)
         both = Value("t", Type(Kind.TUPLE, items=(s.target.type, Type(Kind.TUPLE))))
         saved = Value("saved", Type(Kind.TUPLE))
-        forward = [
-            ir.Call(both, pair.forward, s.args, s.location),
-            ir.Unpack((s.target, saved), both, s.location),
-        ]
+        forward: list = []
+        given = []  # what the callee saves is to stay as it is
+        for x in s.args:
+            if self.memory.is_volatile(x):
+                kept = Value(x.name, x.type)
+                forward.append(ir.Op(kept, np.copy, (x,), {}, None, s.location))
+                x = kept
+            given.append(x)
+        forward.append(ir.Call(both, pair.forward, tuple(given), s.location))
+        if self.memory.is_volatile(s.target):
+            made = Value(s.target.name, s.target.type)
+            forward.append(ir.Unpack((made, saved), both, s.location))
+            forward.append(ir.Op(s.target, np.copy, (made,), {}, None, s.location))
+        else:
+            forward.append(ir.Unpack((s.target, saved), both, s.location))
+        if any(isinstance(o, ir.Op) and o.args[0].type.kind is not Kind.ARRAY for o in forward):
+            raise CompileError("what a function is given, or gives, is changed later", s.location)
         args = [x for x in s.args if self.is_active(x)]
         targets = tuple(Value(f"d{x.name}", cotangent_type(x.type)) for x in args)
         one = len(targets) == 1

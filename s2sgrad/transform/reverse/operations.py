@@ -142,6 +142,9 @@ class Operations(Collecting):
         if s.function is getattr and s.args[0].type.kind is Kind.RECORD:
             self.add(s.args[0], g, (s.args[1].value,))
             return
+        if s.function is np.copy and not s.kwargs and types.same_dtype(s.target.type, types.type_of(s.args[0])):
+            self.add(s.args[0], g)
+            return
         rule = lookup(s.function)
         if rule is None:
             raise CompileError(f"{called(s.function)} has no derivative rule", s.location)
