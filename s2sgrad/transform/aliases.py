@@ -177,7 +177,7 @@ class Memory:
                         self._share(s.target, operand)
             case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():
                 for target in walk.defines(s):
-                    for operand in walk.operands(s):
+                    for operand in walk.operands(s) if not target.own else ():
                         self._share(target, operand)
             case ir.If():
                 for result, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):

@@ -111,12 +111,14 @@ class Value:
     `name` is what it would like to be called (the user's name, `d` + name for its cotangent, a short
     word for a temporary); several values may share a wish. `active`: a derivative flows through it.
     `partial`: it is None, and is not used, unless some flag is set; so is its cotangent.
+    `own`: it is surely in memory of its own, whatever the code that gives it reads.
     """
 
     name: str
     type: Type = UNKNOWN
     active: bool = False
     partial: bool = False
+    own: bool = False
 
     def __repr__(self) -> str:
         return self.name + "*" * self.active

@@ -115,6 +115,8 @@ class Branches:
                 results.append(merged)
                 if merged.type.kind is Kind.ARRAY:
                     known[a, b] = merged
+                    if self.origin(a) is self.origin(b):
+                        self.earlier[merged] = self.origin(a)
         self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
 
     def arm(self, body: list, after: frozenset) -> tuple:

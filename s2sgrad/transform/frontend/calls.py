@@ -123,6 +123,12 @@ class Calls:
         rule = table.lookup(function)
         if self.is_plain_function(function):
             return self.inert(node)
+        if function in (sum, max, min, list, tuple) and [*map(type, node.args)] == [gast.GeneratorExp]:
+            node = self.with_list(node)
+        if function in (max, min) and not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args):
+            return self.extreme(function, node)
+        if function is sum and len(node.args) == 1 and not node.keywords:
+            return self.sum_of(self.expression(node.args[0]), node)
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)

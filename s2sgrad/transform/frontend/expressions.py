@@ -35,6 +35,7 @@ from s2sgrad.transform.frontend.kinds import (
     part,
     tuple_union,
 )
+from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
@@ -101,6 +102,7 @@ class Expressions(InertExpressions):
     def bind(self, inert: Inert, name: str) -> ir.Value:
         """A value that holds the result of an inert expression."""
         value = self.value(name, inert.type, regions=inert.regions)
+        value.own = not inert.regions
         if inert.pure and name not in self.mutable:
             self.emit(ir.Bind(value, inert.code(), self.found.location(self.current)))
         else:
@@ -159,6 +161,10 @@ class Expressions(InertExpressions):
         """`node` lowered: an operand, a known object, a function, or an `Inert`."""
         if isinstance(node, gast.Lambda):
             return self.nested(node)
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in BUILDING:
+            found = self.list_method(node, node)
+            if found is not None:
+                return found
         if not self.may_be_active(node):
             known = self.static(node)
             return known if known is not None else self.inert(node)

@@ -33,6 +33,7 @@ from s2sgrad.transform.frontend.kinds import (
     joined,
     text,
 )
+from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
@@ -369,6 +370,8 @@ class InertExpressions:
     def _method_call(self, node, arguments, pure, regions, bound):
         attr = node.func.attr
         base, _, clean, own = self.facts(node.func.value, bound)
+        if attr in BUILDING and self.own_list(node.func.value) is not None and node.func.value.id not in self.changing:
+            self.refuse(f".{attr}() inside of this expression is not compiled", node)
         if attr in effects.MUTATING_METHODS and base.kind is not Kind.NUMBER:
             self.write(node.func.value, node, bound)
             for region in own:

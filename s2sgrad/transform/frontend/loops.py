@@ -63,16 +63,24 @@ class Loops(Unrolling):
     def for_(self, statement, after) -> None:
         make_sources = self.sources(statement)
         exposed = exposed_names(statement.body, self.names)
+        appends = self.appends_of(statement)
+        self.collecting |= dict.fromkeys(appends)
         sources, carried, body = self.turns(statement, exposed, after, make_sources)
-        self.emit(ir.For(sources, carried, body, [], self.found.location(statement)))
-        self.look_again_after(carried)
+        collected = self.collected(appends, body, statement)
+        self.emit(ir.For(sources, carried, body, collected, self.found.location(statement)))
+        self.look_again_after()
+        self.join_collected(appends, collected, statement)
         self.walk(statement.orelse, after, tail=False)  # there is no `break` where there is an `else`
 
     def while_(self, statement, after) -> None:
         exposed = exposed_names(statement.body, self.names) | self.names.loads(statement.test)
+        appends = self.appends_of(statement)
+        self.collecting |= dict.fromkeys(appends)
         test, carried, body = self.turns(statement, exposed, after, lambda: self.loop_test(statement.test))
-        self.emit(ir.While([], carried, body, [], self.found.location(statement), test))
-        self.look_again_after(carried)
+        collected = self.collected(appends, body, statement)
+        self.emit(ir.While([], carried, body, collected, self.found.location(statement), test))
+        self.look_again_after()
+        self.join_collected(appends, collected, statement)
         self.walk(statement.orelse, after, tail=False)
 
     def loop_test(self, node):
@@ -116,6 +124,7 @@ class Loops(Unrolling):
         together = {n: self.first_name(n, names, before) for n in names}
         lost: set = set()
         shared: set = set()
+        others: set = set()
         self.loops = (*self.loops, object())
         try:
             for _ in range(MOST_TURNS):
@@ -136,11 +145,13 @@ class Loops(Unrolling):
                         for q in self.held(self.env.get(other)):
                             r.join(q)
                 with self.inside_block(block):
-                    self.look_again(before, parameters)
+                    self.look_again(before, parameters, others)
                     start = dict(self.env)
                     made = turn()
                 end = self.env
-                changed = self.memory_of_turn(names, state, before, start, end, parameters, together, lost, shared)
+                changed = self.memory_of_turn(
+                    names, state, before, start, end, parameters, together, lost, shared, others
+                )
                 changed = self.next_state(state, names, before, end, statement) or changed
                 if not changed:
                     break
@@ -150,6 +161,7 @@ class Loops(Unrolling):
             self.loops = self.loops[:-1]
         self.env = dict(before)
         carried, results = [], []
+        carried_on = {}
         for name in names:
             if together.get(name, name) != name:
                 self.env[name] = self.env[together[name]]
@@ -167,6 +179,9 @@ class Loops(Unrolling):
                 result = self.value(name, t, active, self.regions_of(last))
                 parameter.partial = result.partial = name in self.partial
                 carried.append(ir.Carried(parameter, start, result))
+                if name in parameters and name not in others:
+                    self.earlier[result] = initial
+                    carried_on[initial] = result
                 results.append(last)
                 self.env[name] = result
             elif name in end and end[name] is before.get(name):
@@ -179,6 +194,7 @@ class Loops(Unrolling):
         for name in stores - set(names):
             self.env.pop(name, None)
         self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
+        self.carried_on = carried_on
         block.results = tuple(results)
         return made, carried, block
 

@@ -53,6 +53,7 @@ from s2sgrad.transform.frontend.kinds import (
     any_active,
 )
 from s2sgrad.transform.frontend.leaving import Leaving
+from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
 from s2sgrad.transform.frontend.memory import Writes
 from s2sgrad.transform.frontend.scan import (
@@ -65,7 +66,7 @@ from s2sgrad.transform.frontend.unused import without_unused_definitions
 from s2sgrad.transform.ir import Kind
 
 
-class Lowering(Statements, Writes, Branches, Loops, Calls, Expressions):
+class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
     """One function being lowered.
 
     Parameters
@@ -89,6 +90,8 @@ class Lowering(Statements, Writes, Branches, Loops, Calls, Expressions):
         self.env: dict = {}
         self.parts: dict = {}
         self.regions: dict = {}
+        self.earlier: dict = {}  # an array that was written to -> itself before that
+        self.carried_on: dict = {}  # arrays before the loop walked last -> after it
         self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
         self.temporaries: set = set()
@@ -96,6 +99,9 @@ class Lowering(Statements, Writes, Branches, Loops, Calls, Expressions):
         self.anywhere = effects.Region((), external=True)
         self.loops: tuple = ()
         self.copies = 0
+        self.own_lists = None
+        self.collecting: dict = {}
+        self.changing: set = set()
         self.writes_outside = False
         self.returned: list = []
         self.parameter_names: set = set()

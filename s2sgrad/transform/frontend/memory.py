@@ -100,7 +100,14 @@ class Writes:
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
         through = None if into is array else array
         self.emit(ir.Store(after, into, index, value, function, through, False, self.found.location(statement)))
+        self.earlier[after] = into
         self.renew(into, after)
+
+    def origin(self, value):
+        """The array that `value` is, as it was when it was made (or came into the loop that is walked)."""
+        while value in self.earlier:
+            value = self.earlier[value]
+        return value
 
     @staticmethod
     def selects_once(index) -> bool:
@@ -173,25 +180,28 @@ class Writes:
             return name
         return next(n for n in names if before.get(n) is thing)
 
-    def look_again(self, before: dict, parameters: dict) -> None:
-        """At the beginning of a turn: what is a view of something carried is one of what it is now."""
-        done = {before[name]: value for name, value in parameters.items()}
+    def look_again(self, before: dict, parameters: dict, others: set) -> None:
+        """At the beginning of a turn: what is a view of an array that is carried is one of what it is now.
+
+        `others` are the names that may stand for another array in the next turn.
+        """
+        done = {before[name]: value for name, value in parameters.items() if name not in others}
         for name, thing in before.items():
             if name not in parameters and isinstance(thing, ir.Value) and thing in self.views:
                 again = self.renewed(thing, done)
                 if again is not None:
                     self.env[name] = again
 
-    def look_again_after(self, carried: list) -> None:
+    def look_again_after(self) -> None:
         """After a loop: the same, of what it was carried to."""
-        done = {c.initial: c.result for c in carried if isinstance(c.initial, ir.Value)}
+        done = self.carried_on
         for name, thing in list(self.env.items()):
-            if isinstance(thing, ir.Value) and thing in self.views and thing not in done.values():
+            if isinstance(thing, ir.Value) and thing in self.views:
                 again = self.renewed(thing, done)
                 if again is not None:
                     self.env[name] = again
 
-    def memory_of_turn(self, names, state, before, start, end, parameters, together, lost, shared) -> bool:
+    def memory_of_turn(self, names, state, before, start, end, parameters, together, lost, shared, others) -> bool:
         """Note what a turn of a loop did to arrays that it does not name as its own; is there anything new?"""
         changed = False
         views = [n for n, thing in before.items() if isinstance(thing, ir.Value) and thing in self.views]
@@ -199,7 +209,7 @@ class Writes:
             now = end.get(name)
             if name in names or name in lost or now is start.get(name) or not isinstance(thing, ir.Value):
                 continue
-            if name in views and any(before.get(n) is self.root(thing) for n in names):
+            if name in views and any(before.get(n) is self.root(thing) and n not in others for n in names):
                 continue  # looked up again in each turn
             changed = True
             if isinstance(now, ir.Value):
@@ -211,6 +221,10 @@ class Writes:
         for name, first in together.items():
             if first != name and end.get(name) is not end.get(first):
                 together[name], changed = name, True
+        for name, parameter in parameters.items():
+            if name not in others and self.origin(end.get(name)) is not parameter:
+                others.add(name)
+                changed = True
         for one in parameters:
             for other, thing in start.items():
                 if other == one or (one, other) in shared or together.get(other) == together.get(one, one):

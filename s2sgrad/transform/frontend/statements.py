@@ -48,7 +48,7 @@ class Statements:
             self.verbatim(statement)
 
     def statement_Expr(self, statement, after):
-        if isinstance(statement.value, gast.Constant):
+        if isinstance(statement.value, gast.Constant) or self.list_statement(statement):
             return
         if self.may_be_active(statement.value):
             thing = self.expression(statement.value)
@@ -103,6 +103,8 @@ class Statements:
         return stores or any(v is not None for v in written)
 
     def statement_Assign(self, statement, after):
+        if self.list_statement(statement):
+            return
         if self.is_exchange(statement):
             things = self.expressions(statement.value.elts)
             things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
@@ -320,6 +322,8 @@ class Statements:
         name = target.id
         if name not in self.env:
             self.refuse(f"{name} may have no value here", statement)
+        if isinstance(self.env[name], Unbound):
+            self.refuse(self.env[name].reason, statement)
         kind = self.type_of(self.env[name]).kind
         load = gast.Name(name, gast.Load(), None, None)
         if kind is Kind.NUMBER or (kind in (Kind.TUPLE,)):
@@ -411,7 +415,10 @@ class Statements:
             for name in stores
             if name not in self.env or name in (known or {})
         }
+        lists = self.changed_lists(statement)
+        self.changing, before = self.changing | lists, self.changing
         self.effects_of(statement, bound)
+        self.changing = before
         reads = {}
         blocks = isinstance(statement, (*LOOPS, gast.If, gast.With, gast.Try))
         kept = {n for n in stores if isinstance(self.env.get(n), ir.Value)} if blocks else set()
@@ -430,6 +437,9 @@ class Statements:
             if known is None and isinstance(old, ir.Value) and isinstance(statement, LOOPS):
                 t = ir.UNKNOWN
             writes[name] = self.value(name, t, False, [*regions, self.anywhere])
+            self.env[name] = writes[name]
+        for name in lists - stores:
+            writes[name] = self.value(name, ir.Type(Kind.LIST), False, regions)
             self.env[name] = writes[name]
         self.emit(ir.Verbatim(statement, reads, writes, self.found.location(statement)))
 

@@ -146,21 +146,18 @@ class Collecting:
         needed = [v for v in walk.free(backward) if v in contents_read(backward) and self.memory.is_volatile(v)]
         copies = {}
         for v in needed:
-            at = 0 if v in entering else None
-            for i, s in enumerate(forward.statements):
-                at = i + 1 if v in walk.defines(s) else at
-            if at is None:
+            made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
+            if not made and v not in entering:
                 continue  # defined further out
+            # The user's own statements may have changed it before it was used, but not between two uses.
+            uses = [i for i, s in enumerate(forward.statements) if reads(s, v)]
+            at = uses[-1] if uses else made
             if v.type.kind is not Kind.ARRAY:
                 reason = f"{v.name} is needed again after an array that it may share memory with is changed"
                 raise CompileError(reason, self.build.location)
             copies[v] = Value(v.name, v.type)
-            forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, None, self.location_of(forward, at)))
+            forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, None, self.build.location))
         return walk.substitute(backward, copies)
-
-    @staticmethod
-    def location_of(forward: ir.Block, at: int):
-        return forward.statements[at - 1].location if at else None
 
     def buffer(self, slot, found: Cotangent | None) -> Value:
         """A buffer for a slot that nobody else holds, with what is in the slot already."""
@@ -246,6 +243,11 @@ class Collecting:
             value = self.build.op(get, value, Constant(key))
             t = item(t, key)
         return value
+
+
+def reads(s, v: Value) -> bool:
+    """Does a statement, or one in it, read a value?"""
+    return v in walk.uses(s) or any(v in walk.read(inner) for inner in walk.blocks(s))
 
 
 def absent(x) -> bool:

@@ -139,6 +139,12 @@ class Operations(Collecting):
         if s.function is operator.getitem:
             self.item(s, g)
             return
+        if s.function is sum:
+            self.sum_of(s, g)
+            return
+        if s.function is operator.concat:
+            self.chained(s, g)
+            return
         if s.function is getattr and s.args[0].type.kind is Kind.RECORD:
             self.add(s.args[0], g, (s.args[1].value,))
             return
@@ -152,6 +158,31 @@ class Operations(Collecting):
             self.elementwise(s, rule, self.operand(g, s.target))
         else:
             self.general(s, rule, self.sequence(g, s.target))
+
+    def sum_of(self, s: ir.Op, g) -> None:
+        """The adjoint of Python's ``sum``: each element gets the cotangent of the sum."""
+        (x,) = s.args
+        g, known = self.operand(g, s.target), keys(x.type)
+        if x.type.kind is Kind.ARRAY:
+            self.add(x, self.build.op(np.broadcast_to, g, self.build.op(np.shape, x, spelling="shape")))
+        elif known is None:
+            self.add(x, self.build.plain(Value("t", Type(Kind.LIST)), arrays.shared_out, (g, x), {}))
+        else:
+            for k in known:
+                self.add(x, self.build.op(arrays.unbroadcast, g, self.read((x, (k,)))), (k,))
+
+    def chained(self, s: ir.Op, g) -> None:
+        """The adjoint of two sequences put together: each gets its part."""
+        whole = self.operand(g, s.target)
+        first, second = s.args
+        known = keys(first.type)
+        n = len(known) if known is not None else -len(keys(second.type))
+        for x, part in ((first, slice(None, n)), (second, slice(n, None))):
+            if self.is_active(x):
+                d = self.build.op(operator.getitem, whole, Constant(part))
+                if isinstance(d, Value):
+                    d.type = Type(Kind.LIST, element=whole.type.element)
+                self.add(x, d)
 
     def sequence(self, g, value: Value):
         """A cotangent as the inliner takes it: items one by one where they are known."""
