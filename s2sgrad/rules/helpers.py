@@ -15,10 +15,12 @@ from s2sgrad.runtime.arrays import (
     over,
     part,
     scalar_seed,
+    shared_out,
     slots_of,
     times,
     tree_add,
     unbroadcast,
+    zeros_of,
 )
 
 elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -times(over(t, d), out))
@@ -42,5 +44,6 @@ vjp(tree_add, a=lambda t, out, a, b: as_gradient(t, a), b=lambda t, out, a, b: a
 jvp(tree_add, a=lambda t, out, a, b: t, b=lambda t, out, a, b: t)
 
 linear(embed_item, lambda t, g, x, index: as_gradient(t[index], g))
+linear(shared_out, lambda t, g, items: sum((d for d in t if d is not None), zeros_of(g)))
 linear(from_items, lambda t, items, x, at_end=False: list(t[len(t) - len(items) :] if at_end else t[: len(items)]))
 inactive(scalar_seed, slots_of)

@@ -172,7 +172,7 @@ def thomas(x):
     return np.sum(s**2)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def dp_table(x):
     n = len(x)
     D = np.zeros((n + 1, n + 1))

@@ -331,8 +331,9 @@ def changed_outside(x):
 
 def appended(x):
     out = []
+    again = out
     out.append(x[0])
-    return out[0]
+    return again[0]
 
 
 def logged_outside(x):
@@ -357,7 +358,7 @@ def break_in_a_with(x):
 
 
 def comprehension(x):
-    return sum([v * v for v in x])
+    return sum([v * w for v in x for w in x])
 
 
 def one_branch_only(x):
@@ -416,7 +417,7 @@ def tries(x):
         (item, r"\.item\(\) makes plain data"),
         (break_in_a_with, "`break` or `continue` inside of a `with` block"),
         (break_in_a_with, "is not compiled"),
-        (comprehension, "a list comprehension of values that carry a derivative"),
+        (comprehension, "this form of comprehension over values that carry a derivative"),
         (one_branch_only, "y may have no value here: it is assigned in one branch only"),
         (without_rule, "busday_count has no derivative rule"),
         (unknown_keyword, "the derivative rule of multiply does not cover this call"),

@@ -58,10 +58,11 @@ class Lists:
                     (made if self.is_made(node, parents) else other).add(node.id)
                 elif any(isinstance(p, syntax.FUNCTIONS) for p in parents) or not self.only_reads(node, parents):
                     other.add(node.id)
-                elif isinstance(parent, gast.Attribute) and parent.attr in BUILDING:
-                    changed.add(node.id)
-                elif isinstance(parent, gast.Subscript) and not isinstance(parent.ctx, gast.Load):
-                    changed.add(node.id)
+                elif (isinstance(parent, gast.Attribute) and parent.attr in BUILDING) or (
+                    isinstance(parent, gast.Subscript) and not isinstance(parent.ctx, gast.Load)
+                ):
+                    iterated = [p.iter for p in parents if isinstance(p, gast.For) and p is not parent]
+                    (other if any(node.id in self.names.loads(i) for i in iterated) else changed).add(node.id)
                 return
             for child in syntax.children(node):
                 visit(child, (*parents, node))
