@@ -293,3 +293,8 @@ def largest_of_numbers(x):
 @program((0.5, 2.0), engine="compiled")
 def sum_of_python_numbers(p):
     return sum(p) ** 2 + sum([v * v for v in p]) * sum(v for v in p)
+
+
+@program(X, engine="compiled", smooth=True)
+def python_numbers(x):
+    return x[0].item() * x[1] + float(x[2]) ** 2

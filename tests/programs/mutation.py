@@ -78,7 +78,7 @@ def view_sees_the_store(m):
     return np.sum(column**2) + np.sum(a)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def store_into_a_view(x):
     a = np.zeros((2, 3))
     top = a[0]
@@ -131,7 +131,7 @@ def constant_changed_through_an_alias(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_sorted_in_place(x):
     w = np.array([3.0, 1.0, 2.0])
     y = x * w
@@ -139,7 +139,7 @@ def constant_sorted_in_place(x):
     return np.sum(y * y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_filled(x):
     w = np.array([3.0, 1.0, 2.0])
     y = x * w
@@ -285,7 +285,7 @@ def self_overlapping_store(m):
     return np.sum(y**2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def out_argument(x):
     y = np.empty(3)
     np.multiply(x, x, out=y)

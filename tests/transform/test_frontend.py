@@ -342,11 +342,11 @@ def logged_outside(x):
 
 
 def converted(x):
-    return float(x[0]) * x[1]
+    return float(x[:1]) * x[1]
 
 
 def item(x):
-    return x[0].item() * x[1]
+    return x.item(0) * x[1]
 
 
 def break_in_a_with(x):

@@ -90,7 +90,7 @@ class Loops(Unrolling):
             return ir.Constant(decided)
         before = len(self.statements)
         test = self.inert(node).code()
-        if len(self.statements) > before:
+        if len(self.statements) > before or not self.looked.isdisjoint(test.reads.values()):
             self.refuse("this test of a `while` loop is not compiled", node)
         return test
 

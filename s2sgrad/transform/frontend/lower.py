@@ -92,6 +92,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
         self.regions: dict = {}
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
+        self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
         self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
         self.temporaries: set = set()

@@ -34,11 +34,57 @@ class Writes:
             return thing if isinstance(thing, ir.Value) and thing.type.kind is Kind.ARRAY else None
         if isinstance(node, gast.Subscript):
             base = self.view_of(node.value)
-            return None if base is None else self.view(operator.getitem, (base, self.index(node.slice)), None, node)
+            if base is None or self.place_type(base, node.slice).kind is not Kind.ARRAY:
+                return None
+            if not self.inert(node.slice).pure:
+                return None  # its index is not to be evaluated twice
+            return self.view(operator.getitem, (base, self.index(node.slice)), None, node)
         if isinstance(node, gast.Attribute) and node.attr == "T":
             base = self.view_of(node.value)
             return None if base is None else self.view(np.transpose, (base,), "T", node)
         return None
+
+    def place_type(self, base: ir.Value, node) -> ir.Type:
+        """The type of ``base[node]``, without evaluating the index."""
+        return types.infer(operator.getitem, (base, self.sample(node, self.facts(node, {})[0], {})))
+
+    def assigned_view(self, node):
+        """What ``name = node`` makes a name of, where that is an array that is written to or a view of one."""
+        root = node
+        while isinstance(root, (gast.Subscript, gast.Attribute)):
+            root = root.value
+        if not isinstance(root, gast.Name) or root.id not in self.mutable or isinstance(node, gast.Name):
+            return None
+        return self.view_of(node)
+
+    def written_call(self, call, statement) -> bool:
+        """``a.fill(v)``, ``a.sort()``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``: is it one that is followed?"""
+        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
+            return False
+        known = self.static(call.func)
+        method = call.func.attr if known is None and isinstance(call.func, gast.Attribute) else ""
+        n, words = len(call.args), [k.arg for k in call.keywords]
+        if method == "fill" and n == 1 and not words:
+            target, value = call.func.value, call.args[0]
+        elif method == "sort" and n == 0 and not words:
+            target, value = call.func.value, None
+        elif known is not None and known.value is np.copyto and n == 2 and not words:
+            target, value = call.args
+        elif known is not None and isinstance(known.value, np.ufunc) and words == ["out"] and n == known.value.nin:
+            target, value = call.keywords[0].value, gast.Call(call.func, call.args, [])
+            value.lineno = statement.lineno
+        else:
+            return False
+        array = self.written_array(target)
+        if array is None or not (self.is_followed(array, None) or (value is not None and self.may_be_active(value))):
+            return False
+        if not (array.type.dtype or "").startswith(("float", "complex")):
+            return False
+        thing = self.op(np.sort, [array], {}, statement) if value is None else self.expression(value)
+        if value is None:
+            thing.type = array.type
+        self.write_into(array, None if array.type.ndim else ir.Constant(Ellipsis), thing, None, statement)
+        return True
 
     def view(self, function, args: tuple, spelling, node):
         """The view of an array that an operation gives; None where it may be none."""
@@ -67,7 +113,7 @@ class Writes:
 
     def write_into(self, array: ir.Value, index, thing, function, statement) -> None:
         """``array[index] = thing``; `function`: what an augmented assignment does."""
-        what = text(statement.targets[0] if isinstance(statement, gast.Assign) else statement.target)
+        what = text(statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement))
         if self.regions[array].root().external:
             reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
             self.refuse(f"{what} {reason}", statement)
@@ -191,6 +237,7 @@ class Writes:
                 again = self.renewed(thing, done)
                 if again is not None:
                     self.env[name] = again
+                    self.looked.add(again)
 
     def look_again_after(self) -> None:
         """After a loop: the same, of what it was carried to."""

@@ -50,6 +50,8 @@ class Statements:
     def statement_Expr(self, statement, after):
         if isinstance(statement.value, gast.Constant) or self.list_statement(statement):
             return
+        if self.written_call(statement.value, statement):
+            return
         if self.may_be_active(statement.value):
             thing = self.expression(statement.value)
             if not isinstance(thing, Inert):
@@ -110,7 +112,8 @@ class Statements:
             things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
-        thing = self.expression(statement.value)
+        thing = self.assigned_view(statement.value)
+        thing = self.expression(statement.value) if thing is None else thing
         several = len(statement.targets) > 1
         if several and isinstance(thing, Inert):
             thing = self.bind(thing, target_name(statement.targets[-1]) or "t")
