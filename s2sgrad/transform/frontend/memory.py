@@ -113,7 +113,9 @@ class Writes:
 
     def write_into(self, array: ir.Value, index, thing, function, statement) -> None:
         """``array[index] = thing``; `function`: what an augmented assignment does."""
-        what = text(statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement))
+        what = text(
+            statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement)
+        )
         if self.regions[array].root().external:
             reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
             self.refuse(f"{what} {reason}", statement)
