@@ -392,3 +392,28 @@ def exit_deep_in_branches(x):
             return s * s
         s = s * x[2]
     return s
+
+
+@program(X, engine="compiled", smooth=True)
+def inert_loop_may_not_bind_a_live_name(x):
+    v = x[0] * x[1]
+    w = x[2] ** 2
+    for i in range(3):
+        if i > 5:
+            v = 0.0
+    for _ in range(0):
+        w = 1.0
+    return v * w
+
+
+@program(X, engine="compiled", smooth=True)
+def else_leaves_the_outer_loop(x):
+    s = 0.0
+    for v in x:
+        for i in range(2):
+            s = s + v * i
+        else:
+            if s > 0.4:
+                break
+        s = s * 2 + v**2
+    return s

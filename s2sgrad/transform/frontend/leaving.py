@@ -76,17 +76,17 @@ class Leaving:
         if returns and not inside:
             self.result, self.returned = self.fresh("result"), self.fresh("returned")
             self.results.add(self.result)
-        left = bool(s.orelse) and any(map(jumps, s.body))
+        left = bool(s.orelse) and any(map(breaks, s.body))
         flag = self.fresh("broke") if left else None
         names = self.result, self.returned
         body = self.block(s.body, True, flag)
         orelse = self.block(s.orelse, inside, outer_flag)
         self.result, self.returned = names
         if isinstance(s, gast.While):
-            loop = placed(gast.While(s.test, body, [] if left else orelse), s)
+            loop = placed(gast.While(s.test, body, []), s)
         else:
-            loop = placed(gast.For(s.target, s.iter, body, [] if left else orelse, s.type_comment), s)
-        before, after = [], []
+            loop = placed(gast.For(s.target, s.iter, body, [], s.type_comment), s)
+        before, after = [], [] if left else orelse  # without a `break` there is no way around the `else`
         if left:
             before.append(assign(flag, gast.Constant(False, None), s))
             after.append(placed(gast.If(gast.UnaryOp(gast.Not(), load(flag, s)), orelse, []), s))

@@ -123,7 +123,9 @@ class Lists:
             (target, *more) = statement.targets
             if more:
                 return False
-            if isinstance(target, gast.Tuple) and any(isinstance(t, gast.Name) and self.is_own(t.id) for t in target.elts):
+            if isinstance(target, gast.Tuple) and any(
+                isinstance(t, gast.Name) and self.is_own(t.id) for t in target.elts
+            ):
                 return self.several_lists(target.elts, statement.value.elts, statement)
             if isinstance(target, gast.Name) and isinstance(statement.value, gast.List) and self.is_own(target.id):
                 if any(isinstance(e, gast.Starred) for e in statement.value.elts):

@@ -16,6 +16,7 @@ from s2sgrad.transform.frontend.kinds import (
     any_active,
     either,
     is_active,
+    is_live,
     text,
     tuple_union,
 )
@@ -37,7 +38,7 @@ class Loops(Unrolling):
     """The part of `Lowering` that deals with loops."""
 
     def statement_For(self, statement, after):
-        if not self.may_be_active(statement):
+        if self.is_inert(statement):
             self.inert_loop(statement, after)
         elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
             self.over_functions(statement, after)
@@ -348,8 +349,14 @@ class Loops(Unrolling):
         finally:
             self.statements, self.env, self.current = outside
 
-    def statement_While(self, statement, after):
+    def is_inert(self, statement) -> bool:
+        """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?"""
         if self.may_be_active(statement):
+            return False
+        return not any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
+
+    def statement_While(self, statement, after):
+        if not self.is_inert(statement):
             self.while_(statement, after)
         else:
             self.inert_loop(statement, after)

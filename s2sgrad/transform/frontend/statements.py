@@ -425,6 +425,8 @@ class Statements:
         reads = {}
         blocks = isinstance(statement, (*LOOPS, gast.If, gast.With, gast.Try))
         kept = {n for n in stores if isinstance(self.env.get(n), ir.Value)} if blocks else set()
+        if any(is_live(self.env[n], self) for n in kept):
+            self.refuse(f"{describe(statement)} that may bind a name of a value that carries a derivative", statement)
         for name in self.names.loads(statement) | kept:  # what it does not surely bind stays what it was
             if name in self.env:
                 if isinstance(self.env[name], Unbound) and name in stores:
