@@ -1,6 +1,15 @@
 """Gradients of plain NumPy programs, as readable Python source."""
 
-from s2sgrad.api import Derivative, elementwise_grad, grad, stop_gradient, value_and_grad, vjp
+from s2sgrad.api import (
+    Derivative,
+    elementwise_grad,
+    grad,
+    hessian,
+    jacobian,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
 from s2sgrad.errors import (
     ArgumentError,
     CompileError,
@@ -24,6 +33,8 @@ __all__ = [
     "TapeError",
     "elementwise_grad",
     "grad",
+    "hessian",
+    "jacobian",
     "stop_gradient",
     "value_and_grad",
     "vjp",

@@ -1,17 +1,27 @@
-"""The function transformations: `grad`, `value_and_grad`, `elementwise_grad`, `vjp`, `stop_gradient`.
+"""The function transformations: `grad`, `value_and_grad`, `elementwise_grad`, `vjp`, `jacobian`, `hessian`.
 
 ``arguments`` makes out which arguments are meant, ``trees`` what they hold, ``derivative`` takes a call
-to its answer, ``compilation`` runs compiled source or the tape; ``products`` is `vjp`, ``check`` and
+to its answer, ``compilation`` runs compiled source or the tape; ``products`` is `vjp`, ``jacobians`` `jacobian` and `hessian`, ``check`` and
 ``explain`` are what their names say.
 """
 
 import functools
 
 from s2sgrad.api.derivative import Derivative
+from s2sgrad.api.jacobians import hessian, jacobian
 from s2sgrad.api.products import value_and_pullback
 from s2sgrad.runtime.fallback import stop_gradient
 
-__all__ = ["Derivative", "elementwise_grad", "grad", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = [
+    "Derivative",
+    "elementwise_grad",
+    "grad",
+    "hessian",
+    "jacobian",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+]
 
 
 def _transformation(kind, function, argnums, has_aux, mode):

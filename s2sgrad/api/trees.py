@@ -134,30 +134,33 @@ def _promoted(leaf):
 _PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
 
 
+_is_more, _is_some = (1).__lt__, (0).__lt__  # 1 < n, 0 < n
+
+
 def kinds(values) -> tuple:
     """What decides the code that is compiled for arguments: equal kinds, equal code.
 
-    The type of a number, dtype and dimension of an array and which of its axes have length 1 (that decides
-    how it is broadcast), the kinds of the items of a container, the class
-    of an object and which of its class's attributes it hides by its own. On the way of every call.
+    The type of a number, dtype and dimension of an array and which of its axes have length 0 or 1 (that
+    decides how it is broadcast), the kinds of the items of a container, the class of an object and which
+    of its class's attributes it hides by its own. On the way of every call.
 
     Examples
     --------
     >>> kinds([1.5, np.ones((2, 3))])
     (<class 'float'>, (dtype('float64'), 2))
     >>> kinds([np.ones((2, 1))])
-    ((dtype('float64'), (False, True)),)
+    ((dtype('float64'), (True, False)),)
     """
-    return tuple([_kind(value, type(value)) for value in values])
+    return tuple([cls if (cls := type(value)) in _PLAIN else _kind(value, cls) for value in values])
 
 
 def _kind(value, cls):
-    """The kind of one value."""
-    if cls in _PLAIN:
-        return cls
+    """The kind of a value that is no plain number or text."""
     if cls is np.ndarray:
         shape = value.shape
-        return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
+        if 0 in shape:
+            return value.dtype, tuple(map(_is_some, shape)), tuple(map(_is_more, shape))
+        return value.dtype, tuple(map(_is_more, shape)) if 1 in shape else len(shape)
     if cls is list or cls is tuple:
         if len(value) > LONGEST:
             return cls, LONGEST, frozenset([kinds((item,)) for item in value])
@@ -170,7 +173,7 @@ def _kind(value, cls):
     if names is not None:
         return cls, kinds([getattr(value, name, None) for name in names])
     if isinstance(value, np.ndarray):
-        return cls, value.dtype, value.ndim
+        return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
     return cls, hidden(value)
 
 

@@ -220,9 +220,10 @@ def shares(out, a, axis, keepdims, where):
 
     A nan is an extremum too; an `initial` value that beats all entries leaves them nothing.
     """
-    hits = where & (np.equal(a, spread(out, axis, keepdims)) | np.isnan(a))
-    hits = np.where(hits, np.ones_like(np.real(a)), 0.0)
-    return over(hits, np.sum(hits, axis=axis, keepdims=True))
+    top = spread(out, axis, keepdims)
+    hits = where & (np.equal(a, top) | np.isnan(a))
+    hits = np.where(hits, np.ones_like(np.real(top)), 0.0)
+    return hits / np.maximum(np.sum(hits, axis=axis, keepdims=True), 1)
 
 
 def extremum_pullback(g, out, a, axis=None, *, keepdims=False, initial=None, where=True):

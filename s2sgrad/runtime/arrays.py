@@ -79,7 +79,7 @@ def over(g, d):
         return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
     if np.count_nonzero(d) == getattr(d, "size", 1):
         q = g / d
-        if not np.count_nonzero(q != q):  # no nan
+        if (type(g) is float and g != 0.0) or not np.count_nonzero(q != q):  # no nan that should be 0
             return q
     with np.errstate(all="ignore"):
         q = np.divide(g, d)

@@ -130,7 +130,7 @@ def result_type(definitions: dict, function, args, kwargs) -> Type:
         return types.infer(operator.truediv, args)
     if function is arrays.times:
         return types.infer(operator.mul, args)
-    if function in (arrays.unbroadcast, arrays.embed):
+    if function in (arrays.unbroadcast, arrays.embed, arrays.embed_diagonal):
         return like(of(args[1]), of(args[0]))
     if function is arrays.zeros_of:
         x = of(args[0])

@@ -1,8 +1,8 @@
 """Lengths of axes before the program runs: one symbol per axis of an array.
 
 A symbol is an integer (that very length) or an `Axis`: a length without a number, but with a name, so
-that equal symbols are equal lengths. Of an `Axis` it may be known that it is not 1. That decides most of
-broadcasting: two lengths that are broadcast together and are both surely not 1 are equal.
+that equal symbols are equal lengths. Of an `Axis` it may be known that it is 2 or more. That decides most
+of broadcasting: two lengths that are broadcast together and are both surely not 1 are equal.
 
 Examples
 --------
@@ -30,7 +30,7 @@ class Axis:
         Equal names, equal lengths; None equals nothing. A name may be built of other symbols: ``("less", n, 2)``
         is what two entries less than `n` leave.
     many : bool
-        Surely not 1 (but perhaps 0).
+        Surely 2 or more.
     """
 
     name: Hashable = None
@@ -50,8 +50,8 @@ def fresh() -> int:
 
 
 def of(shape: tuple) -> tuple:
-    """The symbols of an array of this shape: what is remembered of its lengths is which of them are 1."""
-    return tuple([1 if n == 1 else Axis(fresh(), True) for n in shape])
+    """The symbols of an array of this shape: what is remembered of its lengths is which of them are 0 or 1."""
+    return tuple([n if n < 2 else Axis(fresh(), True) for n in shape])
 
 
 def is_named(symbol: Symbol) -> bool:
@@ -63,6 +63,11 @@ def is_many(symbol: Symbol) -> bool:
     return symbol != 1 if isinstance(symbol, int) else symbol.many
 
 
+def is_some(symbol: Symbol) -> bool:
+    """Surely not 0."""
+    return symbol > 0 if isinstance(symbol, int) else symbol.many
+
+
 def named(shape: tuple) -> tuple:
     """The shape with a fresh name for each length that has none."""
     return tuple([s if is_named(s) else replace(s, name=fresh()) for s in shape])
@@ -70,7 +75,7 @@ def named(shape: tuple) -> tuple:
 
 def join(a: Symbol, b: Symbol) -> Symbol:
     """A length that may be the one or the other."""
-    return a if a == b else Axis(None, is_many(a) and is_many(b))
+    return a if a == b else Axis(None, all(is_many(n) and is_some(n) for n in (a, b)))
 
 
 def both(a: Symbol, b: Symbol) -> Symbol:

@@ -117,7 +117,7 @@ def of(value) -> Type:
     """The type of a runtime object.
 
     Each array gets names of its own for the lengths of its axes, in whatever places it stands; of the
-    lengths it is known which are 1.
+    lengths it is known which are 0 and which 1.
 
     Examples
     --------
@@ -469,7 +469,7 @@ def infer(function, args: tuple = (), kwargs: dict | None = None) -> Type:
         rule = lookup(function)
         if rule is not None and rule.kind == "elementwise" and not kwargs:
             return _elementwise(args)
-    except (TypeError, AttributeError):  # a call that does not fit the function: it fails when it runs
+    except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError):  # a call that does not fit: it fails
         return UNKNOWN
     return UNKNOWN
 
@@ -902,6 +902,42 @@ def _squeeze(a, axis=None) -> Type:
         return Type(Kind.ARRAY, t.dtype) if t.kind is Kind.ARRAY else UNKNOWN
     gone = {p % t.ndim for p in (where if isinstance(where, (tuple, list)) else (where,))}
     return one_array(t.dtype, shape=tuple([n for i, n in enumerate(axes_of(t)) if i not in gone]))
+
+
+@_handles(np.triu, np.tril)
+def _triangle(m, k=0) -> Type:
+    t = type_of(m)
+    return t if t.kind is Kind.ARRAY and (t.ndim or 0) >= 2 else Type(dtype=t.dtype)
+
+
+@_handles(np.sort)
+def _sort(a, axis=-1, kind=None) -> Type:
+    t = type_of(a)
+    return t if t.kind is Kind.ARRAY and t.ndim and isinstance(constant(axis), int) else Type(dtype=t.dtype)
+
+
+@_handles(np.roll)
+def _roll(a, shift, axis=None) -> Type:
+    t = type_of(a)
+    return t if t.kind is Kind.ARRAY and t.ndim else Type(dtype=t.dtype)
+
+
+@_handles(np.diag)
+def _diag(v, k=0) -> Type:
+    t = type_of(v)
+    if t.kind is not Kind.ARRAY or t.ndim not in (1, 2):
+        return Type(dtype=t.dtype)
+    middle = constant(k) == 0
+    if t.ndim == 1:
+        return one_array(t.dtype, 2, axes_of(t) * 2 if middle else None)
+    rows, columns = axes_of(t)
+    return one_array(t.dtype, 1, (rows,) if middle and rows == columns else None)
+
+
+@_handles(np.trace)
+def _trace(a, offset=0, axis1=0, axis2=1) -> Type:
+    t = type_of(a)
+    return Type(Kind.NUMBER, _summed(t.dtype), 0, ()) if t.kind is Kind.ARRAY and t.ndim == 2 else UNKNOWN
 
 
 @_handles(np.broadcast_to)

@@ -43,6 +43,7 @@ from contextlib import contextmanager
 import gast
 
 from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.calls import Calls, carrying
@@ -131,7 +132,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
         while name in self.parameter_names:
             name += "_"
         self.parameter_names.add(name)
-        value = ir.Value(name, type_, any_active(active))
+        value = ir.Value(name, types.with_names(type_), any_active(active))
         if isinstance(active, tuple) and value.active:
             self.parts[value] = active
         if type_.kind is not Kind.NUMBER:

@@ -130,7 +130,7 @@ class Outside:
         cls = type(value)
         found = self._type(value, text)
         if isinstance(value, np.ndarray):
-            sample = np.empty([int(n == 1) for n in value.shape], value.dtype)
+            sample = np.empty([min(n, 2) for n in value.shape], value.dtype)
             test, objects = "{same}({now}, {value})", {"same": alike, "value": sample}
             if cls is not np.ndarray:
                 objects["value"] = objects["value"].view(cls)
@@ -180,10 +180,10 @@ class Place:
 
 
 def alike(now, value) -> bool:
-    """Is `now` an array of the class, dtype and number of axes of `value`, with the same axes of length 1?"""
+    """Is `now` an array of the class, dtype and number of axes of `value`, with the same axes of length 0 and 1?"""
     if type(now) is not type(value) or now.dtype != value.dtype or now.ndim != value.ndim:
         return False
-    return [n == 1 for n in now.shape] == [n == 1 for n in value.shape]
+    return [min(n, 2) for n in now.shape] == [min(n, 2) for n in value.shape]
 
 
 def as_code(operand) -> ir.Code:

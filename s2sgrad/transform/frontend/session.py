@@ -151,7 +151,7 @@ class Session:
 
 def differentiated(function: ir.Function, specs) -> ir.Function:
     """The derivative that `specs`, from the outermost to the innermost, make of a function."""
-    from s2sgrad.transform import reverse
+    from s2sgrad.transform import optimize, reverse
 
     for spec, places in reversed(specs):
         function = reverse.gradient(
@@ -162,6 +162,7 @@ def differentiated(function: ir.Function, specs) -> ir.Function:
             single=not isinstance(spec.argnums, (tuple, list)),
             seed="ones" if spec.kind == "elementwise_grad" else "scalar",
         )
+        function = optimize.settle(function)
     return function
 
 

@@ -9,12 +9,13 @@ import dataclasses
 
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.optimize.accumulate import accumulate
+from s2sgrad.transform.optimize.borrow import borrow
 from s2sgrad.transform.optimize.fold import fold, refold
 from s2sgrad.transform.optimize.prune import prune, pruned
 from s2sgrad.transform.optimize.relax import relax
 from s2sgrad.transform.optimize.share import share, shared
 
-__all__ = ["run", "tidy", "fold", "share", "prune", "accumulate"]
+__all__ = ["run", "settle", "tidy", "fold", "share", "prune", "accumulate"]
 
 ROUNDS = 3
 
@@ -31,15 +32,23 @@ def run(function: ir.Function, in_place: bool = True) -> ir.Function:
     return _run(function, in_place, {})
 
 
-def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
+def settle(function: ir.Function) -> ir.Function:
+    """The function made shorter by the passes that say the same mathematics: it can be differentiated again."""
     for again in range(ROUNDS):
         shorter = share(function)
         if again and _size(shorter) == _size(function):
             break
         function = prune(fold(shorter))
-    function = relax(function)
+    return function
+
+
+def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
+    function = settle(function)
+    relaxed = relax(function)
+    if relaxed is not function:
+        function = prune(fold(relaxed))
     if in_place:
-        function = prune(accumulate(function))
+        function = prune(borrow(prune(accumulate(function))))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
 
 

@@ -38,7 +38,7 @@ import numpy as np
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import Memory
-from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.ir import Constant, Kind, Value
 
 ADD, SUB, MUL, DIV, NEG, POW = operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow
@@ -176,7 +176,13 @@ def _unstretched(build, args):
     """The arguments, where one was broadcast to the shape of another, without that."""
     for i, a in enumerate(args):
         define = build.definitions.get(a) if isinstance(a, Value) else None
-        if not isinstance(define, ir.Op) or define.function is not np.broadcast_to or a.type.ndim in (None, 0):
+        if not isinstance(define, ir.Op) or a.type.ndim in (None, 0):
+            continue
+        if define.function is np.expand_dims and types.type_of(define.args[0]).kind is Kind.NUMBER:
+            others = [types.type_of(b) for j, b in enumerate(args) if j != i]
+            if any(t.kind is Kind.ARRAY and (t.ndim or 0) >= a.type.ndim for t in others):
+                return (*args[:i], define.args[0], *args[i + 1 :])
+        if define.function is not np.broadcast_to:
             continue
         for j, b in enumerate(args):
             if j != i and isinstance(b, Value) and b.type.kind is Kind.ARRAY and build.lengths.same(a.type, b.type):
@@ -232,7 +238,7 @@ def _mul(build, a, b):
         if m is None and _power_of_two(n) and types.type_of(inner[0]).kind is Kind.NUMBER:
             return build.op(MUL, build.op(MUL, a, inner[0]), inner[1])
     quotient = _defined(build, b, DIV) if n is not None and _power_of_two(n) else None
-    if quotient is not None and _number(quotient[0]) is not None:
+    if quotient is not None and _number(quotient[0]) is not None and types.type_of(quotient[1]).dtype == "int":
         return build.op(DIV, build.op(MUL, a, quotient[0]), quotient[1])
     if (inner := _defined(build, a, NEG)) is not None:
         return build.op(NEG, build.op(MUL, inner[0], b))
@@ -296,6 +302,33 @@ def _times(build, g, p):
         return build.op(MUL, g, p)
     if (inner := _defined(build, g, NEG)) is not None:
         return build.op(NEG, build.op(arrays.times, inner[0], p))
+    return _along(build, g, p)
+
+
+def _along(build, g, p):
+    """``(c * n) * (x / n)`` is ``c * x`` where `n` is the norm of `x`, at 0 as well.
+
+    Said so, it can be differentiated again at 0, where the quotient has no derivative.
+    """
+    quotient = _defined(build, p, arrays.over)
+    if quotient is None or _defined(build, quotient[1], np.linalg.norm) != quotient[:1]:
+        return None
+    rest = _without(build, g, quotient[1])
+    return None if rest is None else build.op(MUL, rest, quotient[0])
+
+
+def _without(build, product, factor):
+    """`product` without one `factor`; None where it is not seen to have it."""
+    if product is factor:
+        return Constant(1.0)
+    if (power := _defined(build, product, POW)) is not None and power[0] is factor:
+        exponent = _number(power[1])
+        return build.op(POW, factor, Constant(exponent - 1)) if type(exponent) is int and exponent > 1 else None
+    factors = _defined(build, product, MUL) or ()
+    for i, one in enumerate(factors):
+        rest = _without(build, one, factor)
+        if rest is not None:
+            return build.op(MUL, *[rest if k == i else other for k, other in enumerate(factors)])
     return None
 
 
@@ -316,13 +349,13 @@ def _unbroadcast(build, g, x):
     """What is summed is decided here, wherever it is known which lengths are 1; and where to take the real part."""
     gt, xt = types.type_of(g), types.type_of(x)
     if not build.lengths.same(gt, xt):
-        axes = build.lengths.summed(gt, xt)
-        if axes is None or gt.kind is not Kind.ARRAY or not _single(gt, xt):
+        places = build.lengths.summed(gt, xt)
+        if places is None or gt.kind is not Kind.ARRAY or not _single(gt, xt):
             template = _template(build, x)
             return None if template is x else build.op(arrays.unbroadcast, g, template)
         if not gt.is_real and xt.is_real:
             g = build.op(np.real, g)
-        return _summed(build, g, xt, *axes)
+        return _summed(build, g, xt, *places)
     if gt.kind is not xt.kind and xt.kind is not Kind.NUMBER:
         return None
     if gt.is_real or (xt.dtype is not None and not xt.is_real):
@@ -337,6 +370,8 @@ def _single(gt: ir.Type, xt: ir.Type) -> bool:
 
 def _summed(build, g, xt: ir.Type, lead: tuple, kept: tuple):
     """The sum of an array over its first axes, and over others that stay, of length 1."""
+    if (inner := _defined(build, g, NEG)) is not None:
+        return build.op(NEG, _summed(build, inner[0], xt, lead, kept))
     if lead:
         if len(lead) == types.type_of(g).ndim:
             return build.op(np.sum, g)
@@ -351,7 +386,9 @@ def _template(build, x):
     """An earlier value of the same shape, as real as `x`, that `x` was computed from: what a shape is asked of."""
     while isinstance(x, Value) and x.type.kind is Kind.ARRAY:
         define = build.definitions.get(x)
-        if not isinstance(define, ir.Op) or define.function not in _ELEMENTWISE:
+        if not isinstance(define, ir.Op):
+            break
+        if define.function not in _ELEMENTWISE and not isinstance(define.function, np.ufunc):
             break
         earlier = [
             a
@@ -416,11 +453,35 @@ def _getitem(build, x, index):
     return None
 
 
+def _max(build, a, b):
+    """``max(x.size, 1)`` and ``max(x.shape[i], 1)`` of an array that is surely not empty."""
+    define = build.definitions.get(a) if isinstance(a, Value) and _is(b, 1) else None
+    if not isinstance(define, ir.Op):
+        return None
+    if define.function is np.size:
+        lengths = types.axes_of(types.type_of(define.args[0]))
+    elif define.function is operator.getitem and (shape := _defined(build, define.args[0], np.shape)) is not None:
+        known, i = types.axes_of(types.type_of(shape[0])), types.constant(define.args[1])
+        lengths = known and [known[i]]
+    else:
+        return None
+    return a if lengths is not None and all(map(axes.is_some, lengths)) else None
+
+
+def _swapaxes(build, a, *places):
+    """The transpose of a matrix, by its name."""
+    t = types.type_of(a)
+    if t.kind is Kind.ARRAY and t.ndim == 2 and {types.constant(p, 0) for p in places} in ({0, 1}, {-1, -2}):
+        return build.op(np.transpose, a, spelling="T")
+    return None
+
+
 _RULES = {
     ADD: _add, SUB: _sub, MUL: _mul, DIV: _div, NEG: _neg, POW: _pow,
     arrays.over: _over, arrays.times: _times, np.conjugate: _conjugate, np.real: _real,
     arrays.unbroadcast: _unbroadcast, np.broadcast_to: _broadcast_to, np.reshape: _reshape,
     operator.getitem: _getitem, np.where: lambda build, *args: None, np.shape: _shape, np.size: _size,
+    max: _max, np.swapaxes: _swapaxes,
 }  # fmt: skip
 for _ufunc, _operator in _SAME.items():
     _RULES[_ufunc] = _RULES[_operator]

@@ -37,10 +37,11 @@ def relax(function: ir.Function) -> ir.Function:
     """Use the plain operators in the generated part of a function, where they surely give the same."""
     if function.backward_at is None:
         return function
-    definitions, uses = {}, defaultdict(list)
-    for s in walk.statements(function.body):
-        if isinstance(s, ir.Op):
-            definitions[s.target] = s
+    statements = list(walk.statements(function.body))
+    definitions, uses = {s.target: s for s in statements if isinstance(s, ir.Op)}, defaultdict(list)
+    if not any(s.function in (arrays.over, arrays.times) for s in definitions.values()):
+        return function
+    for s in statements:
         for v in walk.uses(s):
             uses[v].append(s)
         for block in walk.blocks(s):
@@ -48,8 +49,6 @@ def relax(function: ir.Function) -> ir.Function:
                 uses[v].append(None)
     for v in (v for r in function.body.results for v in walk.values(r)):
         uses[v].append(None)
-    if not any(s.function in (arrays.over, arrays.times) for s in definitions.values()):
-        return function
     ranges = Ranges(definitions)
     for v in definitions:
         ranges.of(v)  # in order: each is found from those before it
@@ -72,21 +71,28 @@ def _is_division(s: ir.Op, ranges: Ranges, uses: dict) -> bool:
     found = ranges.of(d)
     if found.may_be_zero or found.roots is None:
         return False
-    return _is_nonzero(g) or _is_absorbed(s.target, found.roots, uses)
+    return _is_nonzero(g, ranges.definitions) or _is_absorbed(s.target, found.roots, uses)
 
 
 def _is_product(s: ir.Op, ranges: Ranges, uses: dict) -> bool:
     g, p = s.args
     found = ranges.of(p)
-    return _is_nonzero(g) or (found.is_finite and _is_absorbed(s.target, found.roots, uses))
+    return _is_nonzero(g, ranges.definitions) or (found.is_finite and _is_absorbed(s.target, found.roots, uses))
 
 
-def _is_nonzero(operand) -> bool:
-    return isinstance(operand, Constant) and type(operand.value) in (int, float) and operand.value != 0
+def _is_nonzero(operand, definitions: dict) -> bool:
+    """A literal, or a literal by the size of something: what a cotangent starts from."""
+    if isinstance(operand, Constant):
+        return type(operand.value) in (int, float) and operand.value != 0
+    op = definitions.get(operand) if isinstance(operand, Value) else None
+    if not isinstance(op, ir.Op) or op.function is not operator.truediv:
+        return False
+    size = definitions.get(op.args[1]) if isinstance(op.args[1], Value) else None
+    return _is_nonzero(op.args[0], {}) and isinstance(size, ir.Op) and size.function is np.size
 
 
 def _is_absorbed(value: Value, roots: frozenset, uses: dict) -> bool:
-    """Whether wherever `value` goes it is multiplied by each of `roots`: 0 and nan both become nan where one is not finite."""
+    """Whether `value` is multiplied by each of `roots` wherever it goes: where one is not finite, all is nan then."""
     if not roots:
         return True
     for s in uses[value]:

@@ -33,6 +33,7 @@ import operator
 import numpy as np
 
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Constant, Value
 
 # one key for the spellings of one operation
@@ -105,6 +106,8 @@ class _Sharer:
                 operands.append((name, id(x)))
             elif isinstance(x, Constant):
                 operands.append((name, type(x.value), repr(x.value)))
+            elif (literal := types.constant(x, x)) is not x:
+                operands.append((name, type(literal), repr(literal)))
             else:
                 operands.append((name, id(x.node), tuple(map(id, x.reads.values()))))
         try:

@@ -193,6 +193,7 @@ class Operations(Collecting):
     def elementwise(self, s: ir.Op, rule, g) -> None:
         args = self.positional(s, rule)
         real = all(types.type_of(x).is_real for x in (g, s.target, *args))
+        found: dict = {}  # what is an argument twice, as in x * x, gets the sum
         for i, x in enumerate(args):
             partial = rule.partials[i]
             if not self.is_active(x) or partial is None:
@@ -203,7 +204,10 @@ class Operations(Collecting):
             else:
                 d = inline(self.build, partial, [self.build.op(np.conjugate, g), *given])
                 d = self.build.op(np.conjugate, as_operand(self.build, d))
-            self.add(x, self.build.op(arrays.unbroadcast, as_operand(self.build, d), x))
+            d = self.build.op(arrays.unbroadcast, as_operand(self.build, d), x)
+            found[x] = d if x not in found else self.build.op(operator.add, found[x], d)
+        for x, d in found.items():
+            self.add(x, d)
 
     def positional(self, s: ir.Op, rule) -> list:
         """The arguments of an elementwise operation, in the order of the rule."""
