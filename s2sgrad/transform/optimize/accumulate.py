@@ -120,7 +120,7 @@ class _Accumulate:
             statements = self.block(block.statements, mapping)
             blocks.append(ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results)))
         if isinstance(s, ir.If):
-            return ir.If(walk.replaced(s.test, mapping), *blocks, s.results, s.location)
+            return dataclasses.replace(s, test=walk.replaced(s.test, mapping), then=blocks[0], orelse=blocks[1])
         head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
         return dataclasses.replace(head, body=blocks[0])
 

@@ -65,7 +65,7 @@ class _Borrow:
         for s in statements:
             if isinstance(s, ir.If):
                 blocks = [ir.Block(self.block(b.statements), b.results) for b in (s.then, s.orelse)]
-                s = ir.If(s.test, *blocks, s.results, s.location)
+                s = dataclasses.replace(s, then=blocks[0], orelse=blocks[1])
             elif isinstance(s, ir.For):
                 s = dataclasses.replace(s, body=ir.Block(self.block(s.body.statements), s.body.results))
             done.append(s)

@@ -118,7 +118,7 @@ def _refold_blocks(build, s, mapping):
         refold(part, block.statements, mapping)
         inner.append(ir.Block(part.statements, tuple(walk.replaced(r, mapping) for r in block.results)))
     if isinstance(s, ir.If):
-        return ir.If(walk.replaced(s.test, mapping), *inner, s.results, s.location)
+        return dataclasses.replace(s, test=walk.replaced(s.test, mapping), then=inner[0], orelse=inner[1])
     head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
     return dataclasses.replace(head, body=inner[0])
 

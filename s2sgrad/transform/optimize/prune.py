@@ -113,7 +113,8 @@ class _Pruner:
             return None
         for _, alive in inner:
             live |= alive
-        return ir.If(s.test, inner[0][0], inner[1][0], tuple(s.results[i] for i in wanted), s.location)
+        results = tuple(s.results[i] for i in wanted)
+        return dataclasses.replace(s, then=inner[0][0], orelse=inner[1][0], results=results)
 
     def loop(self, s: ir.For, live: set):
         n = len(s.carried)

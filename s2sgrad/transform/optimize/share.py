@@ -140,7 +140,7 @@ class _Sharer:
                     table[key] = s.target
             elif isinstance(s, ir.If):
                 inner = [self.inner(block, table, mapping) for block in (s.then, s.orelse)]
-                s = ir.If(s.test, *inner, s.results, s.location)
+                s = dataclasses.replace(s, then=inner[0], orelse=inner[1])
             elif isinstance(s, ir.For):
                 s = dataclasses.replace(s, body=self.inner(s.body, table, mapping))
             kept.append(s)
@@ -154,7 +154,7 @@ class _Sharer:
 def _head(s, mapping: dict):
     """A statement with its own operands replaced; the blocks in it are as they were."""
     if isinstance(s, ir.If):
-        return ir.If(walk.replaced(s.test, mapping), s.then, s.orelse, s.results, s.location)
+        return dataclasses.replace(s, test=walk.replaced(s.test, mapping))
     if isinstance(s, ir.For):
         head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
         return dataclasses.replace(head, body=s.body)
