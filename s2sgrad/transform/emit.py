@@ -524,6 +524,9 @@ class _Emitter:
     def branch(self, statement: ir.If) -> list:
         then = self.lines(statement.then)
         moves = self.assign(self.defined(statement, statement.then))
+        if isinstance(statement, ir.With):
+            item = gast.withitem(self.expression(statement.test), None)
+            return [gast.With([item], then + moves, None)] if then or moves else []
         quoted, self.quoted = self.quoted, None
         orelse = self.lines(statement.orelse)
         self.quoted = quoted

@@ -317,6 +317,11 @@ class If:
 
 
 @dataclass(slots=True, eq=False)
+class With(If):
+    """``with test: then``: `test` is the context manager, which lets all exceptions through; `orelse` never runs."""
+
+
+@dataclass(slots=True, eq=False)
 class Source:
     """What a loop iterates over, and what each element is bound to.
 
@@ -381,7 +386,7 @@ class Exit:
     location: Location | None = None
 
 
-Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Store | Call | If | For | While | Exit
+Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Store | Call | If | With | For | While | Exit
 
 # ------------------------------------------------------------------------------------------ functions
 

@@ -148,10 +148,16 @@ class _Printer:
         if results:
             lines.append("    " * depth + f"=> {', '.join(map(self.value, results))}")
 
+    def with_(self, s, lines, depth):
+        self.if_(s, lines, depth)
+
     def if_(self, s, lines, depth):
-        lines.append("    " * depth + f"if {self.operand(s.test)}:")
+        word = "with" if isinstance(s, ir.With) else "if"
+        lines.append("    " * depth + f"{word} {self.operand(s.test)}:")
         self.block(s.then, lines, depth + 1)
-        if s.orelse.statements or s.orelse.results:
+        if isinstance(s, ir.With):
+            pass
+        elif s.orelse.statements or s.orelse.results:
             lines.append("    " * depth + "else:")
             self.block(s.orelse, lines, depth + 1)
         self.list_results(s.results, lines, depth)

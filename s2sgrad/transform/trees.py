@@ -330,7 +330,7 @@ class _Gather:
         match statement:
             case ir.Op() | ir.Make() | ir.Bind() | ir.Call():
                 target = statement.target
-            case ir.If() if len(statement.results) == 1 and self.is_expression(statement):
+            case ir.If() if len(statement.results) == 1 and self.is_expression(statement) and type(statement) is ir.If:
                 target = statement.results[0]
             case _:
                 return False

@@ -178,7 +178,7 @@ def substituted(s, mapping: dict):
             return dataclasses.replace(s, args=_all(s.args, mapping))
         case ir.If():
             then, orelse = substitute(s.then, mapping), substitute(s.orelse, mapping)
-            return ir.If(replaced(s.test, mapping), then, orelse, s.results, s.location)
+            return dataclasses.replace(s, test=replaced(s.test, mapping), then=then, orelse=orelse)
         case ir.For():
             sources = [
                 dataclasses.replace(

@@ -417,3 +417,25 @@ def else_leaves_the_outer_loop(x):
                 break
         s = s * 2 + v**2
     return s
+
+
+@program(X**2, engine="compiled", smooth=True)
+def errstate_around_a_loop(x):
+    with np.errstate(all="ignore"):
+        y = np.log(x) * 2
+        for _ in range(2):
+            y = y * x
+    return np.sum(y)
+
+
+@program(X, engine="compiled", smooth=True)
+def return_inside_errstate(x):
+    for v in x:
+        with np.errstate(divide="ignore"):
+            s = 1 / v
+            if s > 1:
+                s = s * 2
+        if s < 0:
+            with np.errstate(all="ignore"):
+                return s * x[0]
+    return x[0]

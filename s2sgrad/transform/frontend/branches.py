@@ -4,7 +4,10 @@ A test that the types decide (``x is None``) leaves one branch. After an `if` th
 follows moves into the branches that go on, so that every `return` is at the end of a block.
 """
 
+import warnings
+
 import gast
+import numpy as np
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import resolve, syntax
@@ -66,6 +69,32 @@ class Branches:
             return
         arms = self.arm(statement.body, after), self.arm(statement.orelse, after)
         self.merge_arms(statement, test, *arms, after)
+
+    def statement_With(self, statement, after):
+        """``with np.errstate(...):`` around what a derivative flows through; other contexts stay the user's."""
+        (item, *more) = statement.items
+        known = self.static(item.context_expr.func) if isinstance(item.context_expr, gast.Call) else None
+        silent = known is not None and known.value in (np.errstate, warnings.catch_warnings)
+        if more or item.optional_vars is not None or not silent or not self.may_be_active(statement):
+            self.verbatim(statement)
+            return
+        inert = self.inert(item.context_expr)
+        then, env, end = self.arm(statement.body, after)
+        if end is not None:
+            self.refuse("this `with` block is left in the middle, which is not compiled", statement)
+        before, results = self.env, []
+        self.env = dict(before)
+        orelse = ir.Block()
+        for name, thing in env.items():
+            if thing is before.get(name) or not isinstance(thing, ir.Value):
+                self.env[name] = thing
+                continue
+            self.env[name] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+            results.append(self.env[name])
+            then.results = (*then.results, thing)
+            orelse.results = (*orelse.results, ir.Constant(None))
+        place = self.found.location(statement)
+        self.emit(ir.With(inert.code(), then, orelse, tuple(results), place))
 
     def if_jumps(self, statement, rest: list, after: frozenset):
         """An `if` in a loop that may end the iteration: what follows it moves into the branches that go on."""

@@ -69,6 +69,16 @@ class Leaving:
             return [placed(gast.If(s.test, *parts), s)]
         if isinstance(s, (gast.For, gast.While)):
             return self.loop(s, inside, flag)
+        if isinstance(s, gast.With) and isinstance(s.body[-1], gast.Return) and s.body[-1].value is not None:
+            *body, last = s.body
+            if any(syntax.contains(one, gast.Return) for one in body):
+                return [s]
+            result = self.fresh("result")
+            inner = [*self.block(body, inside, flag), assign(result, last.value, last)]
+            leave = self.statement(placed(gast.Return(load(result, last)), last), inside, flag)
+            return [placed(gast.With(s.items, inner, s.type_comment), s), *leave]
+        if isinstance(s, gast.With):
+            return [placed(gast.With(s.items, self.block(s.body, inside, flag), s.type_comment), s)]
         return [s]
 
     def loop(self, s, inside: bool, outer_flag) -> list:

@@ -110,9 +110,9 @@ class Lists:
         found = set()
         for node in syntax.walk(statement):
             changes = isinstance(node, gast.Attribute) and node.attr in BUILDING
-            if changes or (isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load)):
-                if self.own_list(node.value) is not None:
-                    found.add(node.value.id)
+            changes = changes or (isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load))
+            if changes and self.own_list(node.value) is not None:
+                found.add(node.value.id)
         return found
 
     # ------------------------------------------------------------------------------------------- statements
@@ -177,6 +177,9 @@ class Lists:
         base = self.own_list(function.value)  # an argument may have changed it
         if function.attr == "append" and len(arguments) == 1 and base.type.items is None:
             self.rebind(name, self.chained(base, self.new_list(arguments, statement), statement))
+            return ir.Constant(None)
+        if base.type.items is None and function.attr == "insert" and constant_of(call.args[0], None) == 0:
+            self.rebind(name, self.chained(self.new_list(arguments[1:], statement), base, statement))
             return ir.Constant(None)
         if base.type.items is None:
             self.refuse(f"`.{function.attr}()` of a list whose length is not known before the program runs", statement)
@@ -247,7 +250,8 @@ class Lists:
         found = {}
         for s in statement.body:
             appended = method_of(s)
-            if appended and self.own_list(s.value.func.value) is not None:
+            base = self.own_list(s.value.func.value) if appended else None
+            if base is not None and base.type.items is not None:
                 name = appended[0]
                 mentions = [n for n in syntax.walk(statement) if isinstance(n, gast.Name) and n.id == name]
                 if len(mentions) == 1:
@@ -281,8 +285,6 @@ class Lists:
             before = self.env[name]
             if before.type.items == ():
                 self.env[name] = value
-            elif before.type.items is None:
-                self.refuse(f"{name} is appended to in several loops", statement)
             else:
                 value.name = "t"
                 self.rebind(name, self.chained(before, value, statement))

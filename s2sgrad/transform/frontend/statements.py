@@ -416,7 +416,7 @@ class Statements:
         bound = {
             name: (known or {}).get(name, ir.UNKNOWN)
             for name in stores
-            if name not in self.env or name in (known or {})
+            if name not in self.env or name in (known or {}) or isinstance(self.env[name], Unbound)
         }
         lists = self.changed_lists(statement)
         self.changing, before = self.changing | lists, self.changing

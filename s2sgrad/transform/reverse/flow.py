@@ -4,6 +4,7 @@ A loop becomes a loop over what the forward one saved, a branch a branch on the 
 call of the callee's backward function.
 """
 
+import dataclasses
 import operator
 from dataclasses import replace
 
@@ -125,7 +126,7 @@ class Flow(Operations):
                 block.results += (v if block is forward else Constant(None),)
         mapping = {v: outside for v, (outside, _) in exported.items()}
         blocks = [walk.substitute(b, mapping) for b in blocks]
-        build.add(ir.If(s.test, *blocks, tuple(results), s.location))
+        build.add(dataclasses.replace(s, then=blocks[0], orelse=blocks[1], results=tuple(results)))
 
     def is_buffer(self, value: Value) -> bool:
         """Is the cotangent of a value that is written to one that may be written to?"""
