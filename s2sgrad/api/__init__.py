@@ -1,8 +1,8 @@
 """The function transformations: `grad`, `value_and_grad`, `elementwise_grad`, `vjp`, `jacobian`, `hessian`.
 
 ``arguments`` makes out which arguments are meant, ``trees`` what they hold, ``derivative`` takes a call
-to its answer, ``compilation`` runs compiled source or the tape; ``products`` is `vjp`, ``jacobians`` `jacobian` and `hessian`, ``check`` and
-``explain`` are what their names say.
+to its answer, ``compilation`` runs compiled source or the tape; ``products`` is `vjp`, ``jacobians`` is
+`jacobian` and `hessian`, ``check`` and ``explain`` are what their names say.
 """
 
 import functools

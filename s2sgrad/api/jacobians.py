@@ -54,8 +54,7 @@ class Jacobian:
         for result in results:
             if result is not None and not np.issubdtype(np.result_type(plain(result)), np.floating):
                 raise ArgumentError(
-                    f"{transform.name} returned {'complex numbers' if np.iscomplexobj(plain(result)) else 'no floats'}: "
-                    f"jacobian takes real functions; use vjp"
+                    f"{transform.name} returned {_what(result)}: jacobian takes real functions; use vjp"
                 )
         single = is_single(transform.argnums)
         rows = []
@@ -69,6 +68,10 @@ class Jacobian:
             block = _stacked(found, shape, structure or found[0], transform.name)
             rows.append(block[0] if single else block)
         return rebuild(rows)
+
+
+def _what(result) -> str:
+    return "complex numbers" if np.iscomplexobj(plain(result)) else "no floats"
 
 
 def _unit(shape, index):
