@@ -131,7 +131,7 @@ def generator(x):
     return sum(i * v for i, v in enumerate(x) if i != 1)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def dict_changed(x):
     state = {"s": 0.0}
     for v in x:
@@ -298,3 +298,41 @@ def sum_of_python_numbers(p):
 @program(X, engine="compiled", smooth=True)
 def python_numbers(x):
     return x[0].item() * x[1] + float(x[2]) ** 2
+
+
+@program(X, engine="compiled", smooth=True)
+def dict_filled_and_changed(x):
+    p = {}
+    p["w"] = x * 2
+    p["b"] = np.sum(p["w"])
+    for k in range(3):
+        if k == 1:
+            p["w"] = p["w"] * p["b"]
+        p["b"] += np.sum(p["w"]) * 0.1
+    return p["b"]
+
+
+@program(X, engine="compiled", smooth=True)
+def elements_augmented(x):
+    xs = [0.0, x[0]]
+    xs[0] += x[1]
+    for _ in range(2):
+        xs[1] *= x[2]
+        xs[-2] += xs[1]
+    return xs[0] * xs[1]
+
+
+@program(X, engine=None)
+def dict_under_two_names(x):
+    c = {"n": x}
+    d = c
+    c["n"] = x * 2
+    return np.sum(d["n"] * x)
+
+
+@program(X, engine=None)
+def array_in_a_dict_changed(x):
+    c = {"n": x * 1.0}
+    c["n"] += 1
+    c["n"][0] = 3.0
+    return np.sum(c["n"] ** 2)

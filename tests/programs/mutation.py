@@ -190,20 +190,20 @@ def result_changed_after_the_operation(x):
     return np.sum(y) + np.sum(e)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def argument_is_changed(x):
     x[0] = x[1] * x[2]
     return np.sum(x * x)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def argument_is_augmented(x):
     x *= 2
     x += 1
     return np.sum(x * x)
 
 
-@program(X, X + 1, engine="tape", argnums=0)
+@program(X, X + 1, engine="compiled", argnums=0)
 def other_argument_is_changed(x, y):
     z = x * y
     y[:] = 0.0

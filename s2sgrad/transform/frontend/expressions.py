@@ -152,6 +152,8 @@ class Expressions(InertExpressions):
     def region_of_object(self, value) -> effects.Region:
         if id(value) not in self.object_regions:
             container = not isinstance(value, (tuple,)) and not hasattr(value, "__array__")
+            if not isinstance(value, (int, float, complex, str, type(None), np.generic)):
+                self.session.objects.append(type(value).__name__)
             self.object_regions[id(value)] = effects.Region((), external=True, container=container)
         return self.object_regions[id(value)]
 

@@ -33,6 +33,13 @@ def method_of(statement, name: str = "append"):
     return None
 
 
+def has_literal_keys(node) -> bool:
+    """Is it ``{"a": ..., "b": ...}`` with keys that are written out, each once?"""
+    if not isinstance(node, gast.Dict) or not all(isinstance(k, gast.Constant) for k in node.keys):
+        return False
+    return len({k.value for k in node.keys}) == len(node.keys)
+
+
 class Lists:
     """The part of `Lowering` that deals with lists that are built."""
 
@@ -76,7 +83,7 @@ class Lists:
         """Is the name `node` assigned a list that is made on the spot?"""
         match parents[-1], parents[-2:]:
             case gast.Assign(targets=[target], value=value), _ if target is node:
-                return isinstance(value, (gast.List, gast.ListComp))
+                return isinstance(value, (gast.List, gast.ListComp)) or has_literal_keys(value)
             case gast.Tuple(elts=targets), [gast.Assign(targets=[_], value=gast.Tuple(elts=values)), _]:
                 pairs = zip(targets, values, strict=False)
                 return len(targets) == len(values) and any(t is node and isinstance(v, gast.List) for t, v in pairs)
@@ -89,7 +96,7 @@ class Lists:
             case gast.Attribute():
                 return parent.attr in BUILDING | READING and isinstance(parents[-2], gast.Call)
             case gast.Subscript():
-                return parent.value is node and not isinstance(parents[-2], gast.AugAssign)
+                return parent.value is node
             case gast.Call():
                 return node in parent.args and self.is_trusted_function(parent.func)
             case gast.For() | gast.comprehension():
@@ -111,7 +118,7 @@ class Lists:
         for node in syntax.walk(statement):
             changes = isinstance(node, gast.Attribute) and node.attr in BUILDING
             changes = changes or (isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load))
-            if changes and self.own_list(node.value) is not None:
+            if changes and (self.own_list(node.value) or self.own_dict(node.value)) is not None:
                 found.add(node.value.id)
         return found
 
@@ -132,9 +139,16 @@ class Lists:
                     return False
                 self.assign_name(target.id, self.new_list(self.expressions(statement.value.elts), statement))
                 return True
+            if isinstance(target, gast.Name) and has_literal_keys(statement.value) and self.is_own(target.id):
+                keys = [k.value for k in statement.value.keys]
+                things = dict(zip(keys, self.expressions(statement.value.values), strict=True))
+                self.assign_name(target.id, self.new_dict(things, statement))
+                return True
             if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
                 return False
-            return self.is_own(target.value.id) and self.set_item(target, statement)
+            return self.is_own(target.value.id) and self.set_item(target, statement.value, statement)
+        if isinstance(statement, gast.AugAssign):
+            return self.augmented_item(statement)
         call = statement.value if isinstance(statement, gast.Expr) else None
         return isinstance(call, gast.Call) and self.list_method(call, statement) is not None
 
@@ -151,6 +165,19 @@ class Lists:
     def new_list(self, things: list, node) -> ir.Value:
         """A list of known length."""
         return self.make_container(types.sequence(Kind.LIST, [self.type_of(t) for t in things]), things, node)
+
+    def new_dict(self, things: dict, node) -> ir.Value:
+        """A dict of known keys."""
+        kinds = tuple(map(self.type_of, things.values()))
+        return self.make_container(ir.Type(Kind.DICT, items=kinds, keys=tuple(things)), list(things.values()), node)
+
+    def own_dict(self, node) -> ir.Value | None:
+        """The dict of known keys that an expression names, if it is one of the function's own."""
+        if not isinstance(node, gast.Name) or not self.is_own(node.id):
+            return None
+        thing = self.env.get(node.id)
+        known = isinstance(thing, ir.Value) and thing.type.kind is Kind.DICT and thing.type.keys is not None
+        return thing if known else None
 
     def own_list(self, node) -> ir.Value | None:
         """The list that an expression names, if it is one of the function's own."""
@@ -209,19 +236,42 @@ class Lists:
                     return [one for one in items if one is not item], item
         self.refuse(f"this call of .{method}() of a list is not compiled", statement)
 
-    def set_item(self, target, statement) -> bool:
+    def set_item(self, target, value, statement) -> bool:
         """``xs[i] = v`` for a literal `i`."""
-        base = self.own_list(target.value)
+        table = self.own_dict(target.value)
+        base = self.own_list(target.value) if table is None else table
         if base is None:
             return False
-        at = constant_of(target.slice, None)
-        if type(at) is not int or base.type.items is None or not -len(base.type.items) <= at < len(base.type.items):
-            self.refuse("this assignment to an element of a list is not compiled", statement)
-        thing = self.expression(statement.value)
-        items = self.items_of(self.own_list(target.value), statement)
-        items[at] = thing
-        self.rebind(target.value.id, self.new_list(items, statement))
+        at, t = constant_of(target.slice, None), base.type
+        fits = type(at) is int and t.items is not None and -len(t.items) <= at < len(t.items)
+        if not (fits if table is None else isinstance(target.slice, gast.Constant)):
+            self.refuse("this assignment to an element of a container is not compiled", statement)
+        thing = self.expression(value)
+        items = self.items_of(self.env[target.value.id], statement)
+        if table is None:
+            items[at] = thing
+            self.rebind(target.value.id, self.new_list(items, statement))
+        else:
+            things = dict(zip(self.env[target.value.id].type.keys, items, strict=True)) | {at: thing}
+            self.rebind(target.value.id, self.new_dict(things, statement))
         return True
+
+    def augmented_item(self, statement) -> bool:
+        """``xs[i] += v`` for an element that is a number."""
+        target = statement.target
+        if not isinstance(target, gast.Subscript) or not isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
+            return False
+        base = self.own_dict(target.value)
+        base = self.own_list(target.value) if base is None else base
+        if base is None:
+            return False
+        if self.item(base.type, ir.Constant(constant_of(target.slice, None))).kind is not Kind.NUMBER:
+            self.refuse("an element of a container that may be no number is changed in place", statement)
+        before = gast.Subscript(target.value, target.slice, gast.Load())
+        after = gast.BinOp(before, statement.op, statement.value)
+        for node in (before, after):
+            gast.copy_location(node, statement)
+        return self.set_item(target, after, statement)
 
     def rebind(self, name: str, value: ir.Value) -> None:
         """Let the name of a list stand for what the list is now."""

@@ -94,6 +94,9 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
+        self.is_top = False  # the function that is differentiated, not one that it calls
+        self.parameters: list = []
+        self.written_arguments: set = set()
         self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
         self.temporaries: set = set()
@@ -133,6 +136,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
             name += "_"
         self.parameter_names.add(name)
         value = ir.Value(name, types.with_names(type_), any_active(active))
+        self.parameters.append(value)
         if isinstance(active, tuple) and value.active:
             self.parts[value] = active
         if type_.kind is not Kind.NUMBER:

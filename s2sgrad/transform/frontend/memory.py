@@ -103,7 +103,18 @@ class Writes:
     def is_followed(self, array: ir.Value, thing) -> bool:
         """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
         region = self.regions[array].root()
-        return array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
+        inside = array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
+        return inside or self.argument(array) is not None
+
+    def argument(self, array: ir.Value):
+        """The argument of the differentiated function that `array` is memory of, and nothing else that is outside."""
+        region = self.regions[array].root()
+        if not self.is_top or not region.external or self.anywhere.root() is region:
+            return None
+        if any(r.root() is region for r in self.session.object_regions.values()):
+            return None
+        owners = [p for p in self.parameters if p in self.regions and self.regions[p].root() is region]
+        return owners[0] if len(owners) == 1 and owners[0].type.kind is Kind.ARRAY else None
 
     def root(self, array: ir.Value) -> ir.Value:
         """The array that a view is a view of."""
@@ -116,7 +127,10 @@ class Writes:
         what = text(
             statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement)
         )
-        if self.regions[array].root().external:
+        argument = self.argument(array)
+        if argument is not None:
+            self.written_arguments.add(argument)
+        elif self.regions[array].root().external:
             reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
             self.refuse(f"{what} {reason}", statement)
         t = array.type
@@ -147,7 +161,8 @@ class Writes:
         into = self.root(array)
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
         through = None if into is array else array
-        self.emit(ir.Store(after, into, index, value, function, through, False, self.found.location(statement)))
+        lasting, place = argument is not None, self.found.location(statement)
+        self.emit(ir.Store(after, into, index, value, function, through, lasting, place))
         self.earlier[after] = into
         self.renew(into, after)
 

@@ -43,6 +43,8 @@ class Session:
     names: syntax.Names = field(default_factory=syntax.Names)
     purity: effects.Purity = field(default_factory=effects.Purity)
     object_regions: dict = field(default_factory=dict)
+    apart: bool = False  # it writes into an argument
+    objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     callees: dict = field(default_factory=dict)
     kept: list = field(default_factory=list)
     rows: dict = field(default_factory=dict)

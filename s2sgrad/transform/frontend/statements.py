@@ -311,6 +311,8 @@ class Statements:
         return thing
 
     def statement_AugAssign(self, statement, after):
+        if self.list_statement(statement):
+            return
         target = statement.target
         if self.augmented(statement):
             return
@@ -444,7 +446,7 @@ class Statements:
             writes[name] = self.value(name, t, False, [*regions, self.anywhere])
             self.env[name] = writes[name]
         for name in lists - stores:
-            writes[name] = self.value(name, ir.Type(Kind.LIST), False, regions)
+            writes[name] = self.value(name, ir.Type(self.type_of(self.env[name]).kind), False, regions)
             self.env[name] = writes[name]
         self.emit(ir.Verbatim(statement, reads, writes, self.found.location(statement)))
 
