@@ -122,7 +122,7 @@ def with_block(x):
     return np.sum(y)
 
 
-@program(0.7, "cube", engine="tape")
+@program(0.7, "cube", engine="compiled")
 def match_statement(x, kind):
     match kind:
         case "square":
@@ -439,3 +439,15 @@ def return_inside_errstate(x):
             with np.errstate(all="ignore"):
                 return s * x[0]
     return x[0]
+
+
+@program(0.7, 3, engine="compiled", smooth=True, name="match_with_capture")
+def match_with_capture(x, n):
+    match n * 2:
+        case 4 | 8:
+            y = x
+        case None:
+            return x
+        case other:
+            y = x**other
+    return y * y

@@ -69,6 +69,8 @@ class Leaving:
             return [placed(gast.If(s.test, *parts), s)]
         if isinstance(s, (gast.For, gast.While)):
             return self.loop(s, inside, flag)
+        if isinstance(s, gast.Match) and all(is_simple(c.pattern) and c.guard is None for c in s.cases):
+            return self.block(self.match(s), inside, flag)
         if isinstance(s, gast.With) and isinstance(s.body[-1], gast.Return) and s.body[-1].value is not None:
             *body, last = s.body
             if any(syntax.contains(one, gast.Return) for one in body):
@@ -80,6 +82,23 @@ class Leaving:
         if isinstance(s, gast.With):
             return [placed(gast.With(s.items, self.block(s.body, inside, flag), s.type_comment), s)]
         return [s]
+
+    def match(self, s) -> list:
+        """A `match` over literals as a chain of `if`."""
+        name = s.subject.id if isinstance(s.subject, gast.Name) else self.fresh("subject")
+        first = [] if isinstance(s.subject, gast.Name) else [assign(name, s.subject, s)]
+        chain: list = []
+        for case in reversed(s.cases):
+            body, test = case.body, tested(case.pattern, name)
+            if isinstance(case.pattern, gast.MatchAs) and case.pattern.name is not None:
+                body = [assign(case.pattern.name, load(name, s), s), *body]
+            if test is None:
+                chain = body
+            else:
+                chain = [placed(gast.If(test, body, chain), s)]
+                for part in syntax.walk(test):
+                    placed(part, s)
+        return [*first, *chain]
 
     def loop(self, s, inside: bool, outer_flag) -> list:
         returns = any(syntax.contains(one, gast.Return) for one in s.body)
@@ -108,6 +127,29 @@ class Leaving:
             only_returns = endless and not any(map(breaks, s.body))
             after.insert(0, leave if only_returns else placed(gast.If(load(self.returned, s), [leave], []), s))
         return [*before, loop, *after]
+
+
+def is_simple(pattern) -> bool:
+    """Is it a literal, some of them, or what matches anything?"""
+    match pattern:
+        case gast.MatchValue() | gast.MatchSingleton():
+            return True
+        case gast.MatchOr(patterns=patterns):
+            return all(is_simple(p) and not isinstance(p, gast.MatchAs) for p in patterns)
+    return isinstance(pattern, gast.MatchAs) and pattern.pattern is None
+
+
+def tested(pattern, name: str):
+    """The test that a simple pattern is; None for one that matches anything."""
+    subject = gast.Name(name, gast.Load(), None, None)
+    match pattern:
+        case gast.MatchValue(value=value):
+            return gast.Compare(subject, [gast.Eq()], [value])
+        case gast.MatchSingleton(value=value):
+            return gast.Compare(subject, [gast.Is()], [gast.Constant(value, None)])
+        case gast.MatchOr(patterns=patterns):
+            return gast.BoolOp(gast.Or(), [tested(p, name) for p in patterns])
+    return None
 
 
 def placed(node, like):
