@@ -163,7 +163,7 @@ def mask_changed_after_use(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def helper_changes_a_constant(x):
     def spoil(w):
         w[0] = 100.0

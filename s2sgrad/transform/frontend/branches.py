@@ -132,10 +132,10 @@ class Branches:
             if a is b:
                 self.env[name] = a
                 continue
-            if (a, b) in known and name in after:
+            if (a, b) in known and (name in after or "@" in name):
                 self.env[name] = known[a, b]
                 continue
-            if name not in after:
+            if name not in after and "@" not in name:
                 self.env.pop(name, None)
                 continue
             merged = self.merge_entry(name, a, b, then, orelse, statement)

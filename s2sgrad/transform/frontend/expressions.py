@@ -51,7 +51,7 @@ class Expressions(InertExpressions):
 
     def value(self, name: str, type_: ir.Type, active=False, regions=()) -> ir.Value:
         """A new value; `active` is a bool, or a tuple with one such entry per item of a container."""
-        value = ir.Value(name, types.with_names(type_), any_active(active))
+        value = ir.Value(name.partition("@")[0], types.with_names(type_), any_active(active))
         if isinstance(active, tuple) and value.active:
             self.parts[value] = active
         if type_.kind is not Kind.NUMBER:

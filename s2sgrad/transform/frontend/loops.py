@@ -136,7 +136,7 @@ class Loops(Unrolling):
                     if isinstance(before.get(name), ir.Value):
                         first = together.get(name, name)
                         if first not in parameters:
-                            value = ir.Value(first, types.with_names(t), any_active(active))
+                            value = ir.Value(first.partition("@")[0], types.with_names(t), any_active(active))
                             self.adopt(value, active, [r for r in self.regions_of(before[name])])
                             parameters[first] = value
                         parameters[name] = self.env[name] = parameters[first]

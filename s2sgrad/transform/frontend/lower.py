@@ -94,6 +94,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
+        self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
         self.is_top = False  # the function that is differentiated, not one that it calls
         self.parameters: list = []
         self.written_arguments: set = set()

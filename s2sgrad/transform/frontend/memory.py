@@ -6,17 +6,35 @@ known stands for nothing any more. So everybody else sees arrays that never chan
 """
 
 import operator
+from types import FunctionType
 
 import gast
 import numpy as np
 
 from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend.kinds import NUMERIC, OPERATORS, SEQUENCES, is_active, text
-from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
+from s2sgrad.transform.frontend import resolve, source, syntax
+from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
+from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
+# What the lowering of a function whose body stands in place of its call has in common with that of the caller.
+SHARED = (
+    "statements", "parts", "regions", "earlier", "views", "looked", "constants", "temporaries", "anywhere", "loops",
+    "parameters", "written_arguments", "is_top",
+)  # fmt: skip
 WRITTEN = {operator.add, operator.sub}  # what a `Store` itself can do
+
+
+def is_simple(tree) -> bool:
+    """Does a function do nothing but run its statements, and return at their end if at all?"""
+    if not isinstance(tree, gast.FunctionDef):
+        return False
+    others = (gast.Yield, gast.YieldFrom, gast.Await, gast.Global, gast.Nonlocal)
+    return not any(syntax.contains(s, gast.Return) for s in tree.body[:-1]) and not any(
+        syntax.contains(s, others) or (not isinstance(s, gast.Return) and syntax.contains(s, gast.Return))
+        for s in tree.body
+    )
 
 
 class Writes:
@@ -85,6 +103,53 @@ class Writes:
             thing.type = array.type
         self.write_into(array, None if array.type.ndim else ir.Constant(Ellipsis), thing, None, statement)
         return True
+
+    def in_its_place(self, call, statement):
+        """What a call gives of a function that writes into what it is given: its body is lowered in place of the call.
+
+        None where the call is none of that kind. Only for a call that is all that a statement evaluates.
+        """
+        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
+            return None
+        callee = self.env.get(call.func.id) if isinstance(call.func, gast.Name) else None
+        if isinstance(callee, Nested):
+            tree, scope, captured = callee.node, callee.scope, self.names.captured(callee.node) & self.local
+            if scope is not self or callee.captured is not None or self.nested_problem(callee) is None:
+                return None
+            found = source.Found(tree, callee.name, self.found.file, self.found.lines, self.found.first_line)
+        else:
+            callee = self.static(call.func)
+            if callee is None or not isinstance(callee.value, FunctionType) or not self.may_be_inlined(callee.value):
+                return None
+            found, captured = source.find(callee.value), frozenset()
+            tree = found.node
+        if not is_simple(tree) or any(one is tree for one in self.bodies) or len(self.bodies) > 4:
+            return None
+        own = self.names.captured(tree) - captured
+        if own & (self.local | {name.partition("@")[0] for name in self.env}):
+            return None  # a global of the one is a local of the other
+        defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
+        given = self.assign_parameters(tree, self.arguments(call), defaults, call)
+        given |= {name: self.env[name] for name in captured if name not in given and name in self.env}
+        inner = type(self)(self.session, found, self.namespace, frozenset(given))
+        for shared in SHARED:
+            setattr(inner, shared, getattr(self, shared))
+        inner.bodies = (*self.bodies, tree)
+        given = {n: self.place(t, n) if isinstance(t, Inert) else t for n, t in given.items()}
+        inner.env = {f"{name}@": thing for name, thing in self.env.items()}
+        for name, thing in given.items():
+            inner.assign_name(name, thing)
+        result = inner.walk(inner.body, frozenset(), tail=True)
+        self.env = {name: inner.env.get(f"{name}@", Unbound(f"{name} may have no value here")) for name in self.env}
+        self.writes_outside = self.writes_outside or inner.writes_outside
+        self.session.report(found)
+        return ir.Constant(None) if result is None or result is NEVER else result
+
+    def may_be_inlined(self, function) -> bool:
+        """Does a function write into something, and live where this one does?"""
+        known = resolve.is_trusted(function) or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__")
+        here = function.__globals__ is self.namespace.globals and not function.__closure__
+        return not known and here and self.session.purity.reason(function) is not None
 
     def view(self, function, args: tuple, spelling, node):
         """The view of an array that an operation gives; None where it may be none."""

@@ -52,6 +52,8 @@ class Statements:
             return
         if self.written_call(statement.value, statement):
             return
+        if self.in_its_place(statement.value, statement) is not None:
+            return
         if self.may_be_active(statement.value):
             thing = self.expression(statement.value)
             if not isinstance(thing, Inert):
@@ -113,6 +115,7 @@ class Statements:
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
         thing = self.assigned_view(statement.value)
+        thing = self.in_its_place(statement.value, statement) if thing is None else thing
         thing = self.expression(statement.value) if thing is None else thing
         several = len(statement.targets) > 1
         if several and isinstance(thing, Inert):

@@ -1,0 +1,357 @@
+"""Arrays changed behind other names: by helpers, through views, in containers, and the caller's own."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+LINE = np.linspace(0.5, 1.7, 6)
+
+G = 0.3
+
+
+def step(u, k):
+    u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])
+
+
+def bc(u, s=1.5):
+    u[0] = s * u[1]
+    u[-1] = G * u[-2]
+
+
+def sweep(u, v, n):
+    for i in range(n):
+        if u[i] > 0.9:
+            v[i] = u[i] * u[i + 1]
+        else:
+            u[i + 1] *= 0.7
+    return v[0] + u[1]
+
+
+def nested_step(u):
+    step(u, 0.2)
+    bc(u)
+    return u
+
+
+def spoil(w):
+    w[0] = 100.0
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helpers_change_the_state(x):
+    u = x * 1.0
+    b = u
+    for t in range(5):
+        step(u, 0.1 * x[0])
+        bc(u)
+    return np.sum(u**2) + np.sum(b)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helper_fills_and_returns(x):
+    u = x * 1.0
+    v = np.zeros(6)
+    s = 0.0
+    for t in range(3):
+        r = sweep(u, v, 4)
+        s += r * v[t]
+    return s + np.sum(u * v)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helper_returns_what_it_changed(x):
+    u = x * 1.0
+    w = nested_step(u)
+    w[0] *= 2.0
+    return np.sum(u * w)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helper_spoils_a_constant(x):
+    w = np.ones(6)
+    y = x * w
+    spoil(w)
+    return np.sum(y * w)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def closure_writes_by_index(x):
+    u = x * 1.0
+
+    def local(i, f=2.0):
+        u[i] = f * u[i + 1] ** 2
+
+    for i in range(3):
+        local(i)
+        local(i + 1, x[0])
+    return np.sum(u)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helpers_in_branches(x):
+    u = x * 1.0
+    if x[0] > 0.1:
+        step(u, x[1])
+    else:
+        bc(u)
+    v = u[2:]
+    spoil(v)
+    step(u, 0.5)
+    return np.sum(u**2) + v[0]
+
+
+@program(LINE, engine="compiled")
+def helpers_change_the_argument(x):
+    step(x, 0.1)
+    bc(x, x[2])
+    return np.sum(x**2)
+
+
+@program(LINE, engine="compiled")
+def helper_is_given_one_array_twice(x):
+    u = x * 1.0
+    sweep(u, u, 4)
+    return np.sum(u)
+
+
+@program(LINE, engine="tape")
+def states(x):
+    u = x * 1.0
+    states = []
+    for i in range(3):
+        u[i] += u[i + 1] * u[i]
+        states.append(u)
+    return np.sum(states[0] * x) + np.sum(states[2])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def states_copy(x):
+    u = x * 1.0
+    states = []
+    for i in range(3):
+        u[i] += u[i + 1] * u[i]
+        states.append(u.copy())
+    return np.sum(states[0] * x) + np.sum(states[2])
+
+
+@program(LINE, engine="tape")
+def tuple_held(x):
+    u = x * 1.0
+    p = (u, x)
+    u[0] = u[1] * u[2]
+    return np.sum(p[0] * p[1])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def filled(x):
+    w = np.zeros(6)
+    y = np.sin(x) * w
+    w.fill(x[0])
+    y += w * x
+    w.sort()
+    z = x[::-1] * 1.0
+    z.sort()
+    np.copyto(w, z * y)
+    np.add(w, z, out=w)
+    np.multiply(x, z, out=w[:])
+    return np.sum(y * w * z)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def top(x):
+    a = np.zeros((2, 6))
+    t = a[0]
+    t[:] = x
+    a[1] = t * x
+    a[1, 2:] *= t[2:]
+    b = a.T
+    b[0] += x[0] * x[1]
+    return np.sum(a**3)
+
+
+@program(LINE, engine="tape")
+def comp(x):
+    u = x * 1.0
+    ys = [u[i] * u[i + 1] for i in range(3)]
+    u[0] = ys[0]
+    zs = [v for v in (u, u * 2.0)]
+    u[1] = 3.0 * u[0]
+    return sum(ys) + np.sum(zs[0]) + np.sum(u * u)
+
+
+@program(LINE, engine="tape")
+def dict_held(x):
+    d = {"a": x * 1.0}
+    v = d["a"]
+    v[0] = x[1] * x[2]
+    return np.sum(d["a"] * x)
+
+
+@program(LINE, engine="tape")
+def unpacked_rows(x):
+    a = np.zeros((2, 6)) + x
+    r, s = a
+    r[0] = x[1] ** 2
+    a[1] *= 2.0
+    return np.sum(r * s) + np.sum(a)
+
+
+@program(LINE, engine="tape")
+def lam(x):
+    u = x * 1.0
+    f = lambda i: u[i] * 2.0
+    u[0] = f(1) * f(2)
+    g = lambda i, w=u: w[i] + f(i)
+    u[1] = g(0)
+    return f(0) + g(1) + g(0)
+
+
+@program(LINE, engine="compiled")
+def closure(x):
+    u = x * 1.0
+
+    def step(i):
+        u[i] = u[i + 1] * 2.0
+
+    step(0)
+    step(1)
+    return np.sum(u * u)
+
+
+@program(LINE, engine="tape")
+def rows(x):
+    a = np.outer(x, x)
+    s = 0.0
+    for row in a:
+        row[0] = row[1] * 2
+        s += row[2] * row[0]
+    return s + np.sum(a)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def rows2(x):
+    a = np.outer(x, x)
+    s = 0.0
+    for i, row in enumerate(a):
+        s += row[2] * row[0]
+        a[i, 0] = 5.0
+    return s + np.sum(a * a)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def neg(x):
+    u = x * 1.0
+    v = -u[1:]
+    u[1:] = v * u[:-1]
+    w = u * v[0]
+    w *= -v[1]
+    return np.sum(w * u)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def ifexp(x):
+    u = x * 1.0
+    w = x * 2.0
+    c = u if x[0] > 0 else w
+    c[0] = 3.0 * x[1]
+    return np.sum(c * x)
+
+
+@program(LINE, engine="tape")
+def whileview(x):
+    u = x * 1.0
+    v = u[1:]
+    i = 0
+    while i < 4 and v[i] > 0.2:
+        v[i] *= u[i] * 0.9
+        i += 1
+    return np.sum(u**2)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def nan_empty(x):
+    u = np.full(6, np.nan)
+    u[:] = x
+    u[0] = u[1] * 2
+    return np.sum(u)
+
+
+@program(LINE, engine="tape")
+def loopvar_alias(x):
+    u = x * 1.0
+    for w in (u, u):
+        w[0] = w[1] * w[0]
+    return np.sum(u)
+
+
+@program(LINE, engine="tape")
+def ravel(x):
+    a = np.zeros((2, 3))
+    f = a.ravel()
+    f[:] = x
+    a[0] *= 2
+    return np.sum(f * x)
+
+
+@program(LINE, engine="tape")
+def asarr(x):
+    a = x * 1.0
+    b = np.asarray(a)
+    b[0] = a[1] * 2
+    a[2] *= b[0]
+    return np.sum(a * x)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def early_ret(x):
+    u = x * 1.0
+    for i in range(5):
+        if u[i] > 1.0:
+            u[i] = 0.0
+            return np.sum(u * u)
+        u[i] *= u[i + 1]
+    return u[0]
+
+
+@program(LINE, engine="compiled", smooth=True)
+def nested_if(x):
+    u = x * 1.0
+    v = u
+    if x[0] > 0.1:
+        u[0] *= x[1]
+        if x[1] > 0.1:
+            v[1] = u[0] ** 2
+        else:
+            u = u * 2.0
+    else:
+        v = v * 3.0
+    return np.sum(u * u) + v[0]
+
+
+@program(LINE, engine="tape")
+def swapper(x):
+    a = x * 1.0
+    b = x * 2.0
+    for i in range(4):
+        if a[0] < b[0]:
+            a, b = b, a
+        a[i] *= 0.5 * b[i + 1]
+    return np.sum(a * x) + np.sum(b)
+
+
+@program(LINE, engine="tape")
+def lists_of_arrays(x):
+    xs = [x * 1.0, x * 2.0]
+    for a in xs:
+        a[0] = a[1] * 3.0
+    return np.sum(xs[0] * xs[1])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def matvec_into(x):
+    A = np.outer(x, x)
+    y = np.zeros(6)
+    for i in range(6):
+        y[i] = A[i] @ x
+    A[0] = y
+    return np.sum(A @ y)
