@@ -414,6 +414,17 @@ def from_items(items, x, at_end=False):
     return from_rows(items, x) if hasattr(x, "dtype") else as_gradient(items, x)
 
 
+def rows_of(g):
+    """The rows of an array, as a list; those of a vector of doubles as Python numbers.
+
+    Examples
+    --------
+    >>> rows_of(np.array([1.0, 2.0]))
+    [1.0, 2.0]
+    """
+    return g.tolist() if g.ndim == 1 and g.dtype == np.float64 else list(g)
+
+
 def shared_out(g, items):
     """The cotangents of `items` from the one of their sum.
 

@@ -151,6 +151,10 @@ class Operations(Collecting):
         if s.function is np.copy and not s.kwargs and types.same_dtype(s.target.type, types.type_of(s.args[0])):
             self.add(s.args[0], g)
             return
+        if s.function in (np.array, np.asarray) and self.is_of_rows(s):
+            whole = self.operand(g, s.target)
+            self.add(s.args[0], self.build.plain(Value("t", Type(Kind.LIST)), arrays.rows_of, (whole,), {}))
+            return
         rule = lookup(s.function)
         if rule is None:
             raise CompileError(f"{called(s.function)} has no derivative rule", s.location)
@@ -158,6 +162,15 @@ class Operations(Collecting):
             self.elementwise(s, rule, self.operand(g, s.target))
         else:
             self.general(s, rule, self.sequence(g, s.target))
+
+    @staticmethod
+    def is_of_rows(s: ir.Op) -> bool:
+        """Does it make an array of a list of doubles, or of arrays of them, whose number only the run knows?"""
+        if len(s.args) != 1 or s.kwargs or s.target.type.kind is not Kind.ARRAY or s.args[0].type.kind is not Kind.LIST:
+            return False
+        element = s.args[0].type.element
+        known = element is not None and (element.kind is Kind.NUMBER or (element.kind is Kind.ARRAY and element.ndim))
+        return known and element.dtype in ("float", "float64") and s.target.type.dtype == "float64"
 
     def sum_of(self, s: ir.Op, g) -> None:
         """The adjoint of Python's ``sum``: each element gets the cotangent of the sum."""
