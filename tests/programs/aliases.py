@@ -5,6 +5,7 @@ import numpy as np
 from tests.programs.corpus import program
 
 LINE = np.linspace(0.5, 1.7, 6)
+SQUARE = np.linspace(0.3, 1.9, 16).reshape(4, 4) + 2 * np.eye(4)
 
 G = 0.3
 
@@ -228,7 +229,7 @@ def rows(x):
     return s + np.sum(a)
 
 
-@program(LINE, engine="compiled", smooth=True)
+@program(LINE, engine="tape")
 def rows2(x):
     a = np.outer(x, x)
     s = 0.0
@@ -355,3 +356,294 @@ def matvec_into(x):
         y[i] = A[i] @ x
     A[0] = y
     return np.sum(A @ y)
+
+
+@program(LINE, engine="compiled")
+def complex_buffer(x):
+    z = np.zeros(6, dtype=complex)
+    z[0] = x[0] + 1j * x[1]
+    z[1:] = np.exp(1j * x[1:])
+    z *= z[0]
+    z[2:] += x[2:]
+    return np.sum(np.abs(z) ** 2)
+
+
+@program(LINE, engine="tape")
+def spectrum_changed(x):
+    z = np.fft.fft(x)
+    z[1:] *= 0.5
+    z[0] = np.conj(z[1])
+    y = np.real(np.fft.ifft(z))
+    y[0] *= 2
+    return np.sum(y**2)
+
+
+@program(LINE, engine="compiled")
+def stored_scalar_broadcast(x):
+    m = np.zeros((3, 6))
+    m[:] = x
+    m[1:, 2] = x[0]
+    m[:, 1:3] *= x[1:3]
+    m[0] = m[1] + m[2]
+    m += x[0]
+    return np.sum(m**2)
+
+
+@program(LINE, engine="tape")
+def changed_by_broadcasting(x):
+    m = np.ones((6, 6))
+    m *= x[:, None]
+    m -= x[None]
+    m[np.arange(6) > 2] = 0.5
+    m[:, x > 1] *= 3
+    return np.sum(m**2)
+
+
+@program(LINE, engine="compiled")
+def array_without_axes(x):
+    s = np.array(0.0)
+    for v in x:
+        s += v * v
+    s *= x[0]
+    return s + 0.0
+
+
+@program(LINE, engine="compiled")
+def integer_buffer(x):
+    k = np.zeros(6, dtype=int)
+    s = 0.0
+    for i in range(6):
+        k[i] = 5 - i
+        s += x[k[i]] * x[i]
+    return s + np.sum(x[k] * x)
+
+
+@program(LINE, engine="compiled")
+def boolean_buffer(x):
+    m = np.zeros(6, dtype=bool)
+    y = x * 1.0
+    for i in range(6):
+        m[i] = x[i] > 1
+    y[m] = 0.0
+    m[:] = False
+    return np.sum(y[~m] * x)
+
+
+@program(LINE, engine="compiled")
+def crank_nicolson(x):
+    n = 6
+    u = x.copy()
+    a = np.full(n, -0.5)
+    b = np.full(n, 2.0)
+    c = np.full(n, -0.5)
+    for t in range(3):
+        d = np.zeros(n)
+        d[0] = u[0]
+        d[-1] = u[-1]
+        d[1:-1] = 0.5 * u[:-2] + u[1:-1] + 0.5 * u[2:]
+        cp = np.zeros(n)
+        dp = np.zeros(n)
+        cp[0] = c[0] / b[0]
+        dp[0] = d[0] / b[0]
+        for i in range(1, n):
+            m = b[i] - a[i] * cp[i - 1]
+            cp[i] = c[i] / m
+            dp[i] = (d[i] - a[i] * dp[i - 1]) / m
+        u[-1] = dp[-1]
+        for i in range(n - 2, -1, -1):
+            u[i] = dp[i] - cp[i] * u[i + 1]
+    return np.sum(u**2)
+
+
+@program(SQUARE, engine="compiled")
+def lu_pivot(A0):
+    A = A0.copy()
+    n = 4
+    p = np.arange(n)
+    for k in range(n - 1):
+        j = k + int(np.argmax(np.abs(A[k:, k])))
+        if j != k:
+            t = A[k].copy()
+            A[k] = A[j]
+            A[j] = t
+        for i in range(k + 1, n):
+            A[i, k] /= A[k, k]
+            A[i, k + 1 :] -= A[i, k] * A[k, k + 1 :]
+    return np.sum(np.log(np.abs(np.diag(A))))
+
+
+@program(SQUARE, engine="compiled")
+def nbody(p0):
+    p = p0[:, :2].copy()
+    v = np.zeros((4, 2))
+    for t in range(3):
+        a = np.zeros((4, 2))
+        for i in range(4):
+            for j in range(4):
+                if i != j:
+                    d = p[j] - p[i]
+                    a[i] += d / (np.sum(d * d) + 0.1) ** 1.5
+        v += 0.1 * a
+        p += 0.1 * v
+    return np.sum(p**2) + np.sum(v * v)
+
+
+@program(SQUARE, engine="compiled")
+def viterbi(A):
+    n = 4
+    s = np.zeros((5, n))
+    s[0] = A[0]
+    for t in range(1, 5):
+        for j in range(n):
+            s[t, j] = np.max(s[t - 1] + A[:, j]) + A[t % 4, j]
+    return np.max(s[-1])
+
+
+@program(LINE, engine="compiled")
+def pressure_iterated_until_converged(x):
+    u = x.copy()
+    p = np.zeros(6)
+    for t in range(2):
+        err = 1.0
+        it = 0
+        while err > 1e-3 and it < 50:
+            pn = p.copy()
+            p[1:-1] = 0.5 * (pn[2:] + pn[:-2]) - 0.1 * u[1:-1]
+            err = np.max(np.abs(p - pn))
+            it += 1
+        u[1:-1] -= 0.2 * (p[2:] - p[:-2]) * u[1:-1]
+    return np.sum(u**2)
+
+
+@program(LINE, engine="tape")
+def runge_kutta_into_buffers(x):
+    y = x.copy()
+    k = np.zeros((4, 6))
+
+    def f(y, out):
+        out[:] = -y * y[::-1]
+
+    for t in range(3):
+        f(y, k[0])
+        f(y + 0.05 * k[0], k[1])
+        f(y + 0.05 * k[1], k[2])
+        f(y + 0.1 * k[2], k[3])
+        y += 0.1 / 6 * (k[0] + 2 * k[1] + 2 * k[2] + k[3])
+    return np.sum(y)
+
+
+@program(LINE, engine="compiled")
+def recurrent_states_kept(x):
+    h = np.zeros(6)
+    ys = np.zeros((6, 6))
+    W = np.outer(x, x) * 0.1
+    for t in range(6):
+        h = np.tanh(W @ h + x[t])
+        ys[t] = h
+    return np.sum(ys**2)
+
+
+@program(LINE, engine="compiled")
+def iter_then_write(x):
+    w = np.array([1.0, 2.0, 3.0])
+    s = 0.0
+    for v in w:
+        s = s + np.sum(x * x) * v
+    w[0] = 5.0
+    return s * w[0]
+
+
+@program(LINE, engine="compiled")
+def idx_then_write(x):
+    k = np.array([0, 1, 2])
+    s = 0.0
+    for i in k:
+        s = s + x[i] ** 2
+    k[0] = 5
+    return s * x[k[0]]
+
+
+@program(LINE, engine="tape")
+def indices_changed_ahead(x):
+    k = np.array([0, 1, 2, 3])
+    s = 0.0
+    for i in k:
+        s = s + x[i] ** 2
+        k[3] = 4
+    return s
+
+
+@program(LINE, engine="compiled")
+def list_write(x):
+    w = [1.0, 2.0, 3.0]
+    s = 0.0
+    for v in w:
+        s = s + np.sum(x * x) * v
+    w[0] = 5.0
+    return s * w[0]
+
+
+@program(LINE, engine="tape")
+def number_in_an_array_changed(x):
+    w = np.array([1.0, 2.0, 3.0])
+    n = np.array(2)
+    a = w[0] * x
+    w[0] = 3.0
+    b = np.power(x, n)
+    n[...] = 3
+    c = x[w > 1.5] if False else x[1:]
+    return np.sum(a) + np.sum(b)
+
+
+@program(LINE, engine="compiled")
+def slice_bounds_in_an_array(x):
+    k = np.array([1, 3])
+    y = x * 1.0
+    for i in range(2):
+        y[k[0] : k[1]] *= x[k[0] : k[1]]
+        k[0] += 1
+        k[1] += 1
+    return np.sum(y)
+
+
+@program(LINE, engine="tape")
+def mask_changed_between_uses(x):
+    w = np.array([True, False, True, False, True, True])
+    y = np.where(w, x, x * x)
+    w[:] = False
+    z = np.where(w, y, 2 * y)
+    for i in range(6):
+        w[i] = i > 2
+    return np.sum(z[w])
+
+
+@program(LINE, engine="tape")
+def rows_changed_ahead(x):
+    a = np.outer(x, x)
+    s = 0.0
+    for i, row in enumerate(a):
+        s += row[2] * row[0]
+        if i < 5:
+            a[i + 1] = row * 2.0
+    return s
+
+
+@program(LINE, engine="tape")
+def elements_changed_ahead(x):
+    a = x * 1.0
+    s = 0.0
+    for i, v in enumerate(a[:5]):
+        s += v * v
+        a[i + 1] = v * 2.0
+    return s
+
+
+@program(LINE, engine="tape")
+def constants_changed_ahead(x):
+    a = np.ones(6)
+    s = 0.0
+    for i, v in enumerate(a):
+        s += v * x[i]
+        if i < 5:
+            a[i + 1] = v * x[i]
+    return s

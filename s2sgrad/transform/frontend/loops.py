@@ -68,6 +68,7 @@ class Loops(Unrolling):
         self.collecting |= dict.fromkeys(appends)
         sources, carried, body = self.turns(statement, exposed, after, make_sources)
         collected = self.collected(appends, body, statement)
+        self.see_sources(sources, body, statement)
         self.emit(ir.For(sources, carried, body, collected, self.found.location(statement)))
         self.look_again_after()
         self.join_collected(appends, collected, statement)
@@ -308,6 +309,7 @@ class Loops(Unrolling):
 
     def source(self, plan, statement) -> ir.Source:
         kind, operand, target, element, active, reverse = plan
+        self.freeze([operand], statement)  # the backward loop may run over it again
         regions = [] if kind == "count" else self.inside(self.regions_of(operand))
         bound = self.loop_target(target, element, active, regions, statement)
         if kind == "count":

@@ -11,7 +11,7 @@ from types import FunctionType
 import gast
 import numpy as np
 
-from s2sgrad.transform import aliases, ir
+from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
@@ -223,6 +223,8 @@ class Writes:
         v = self.type_of(value)
         if is_active(value) and (v.kind not in NUMERIC or (t.is_real and not v.is_real)):
             self.refuse(f"what is stored in {what} may be complex, or no number", statement)
+        if active:
+            self.freeze([value] if index is None else [index, value], statement)
         into = self.root(array)
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
         through = None if into is array else array
@@ -362,6 +364,13 @@ class Writes:
                     shared.add((one, other))
                     changed = True
         return changed
+
+    def see_sources(self, sources: list, body: ir.Block, statement) -> None:
+        """Refuse a loop over an array that it changes meanwhile."""
+        over = {r.root() for s in sources if s.iterable is not None for r in self.regions_of(s.iterable)}
+        for s in walk.statements(body):
+            if isinstance(s, ir.Store) and any(r.root() in over for r in self.regions_of(s.into)):
+                self.refuse("a loop over an array that is changed in the loop", statement)
 
     def meet(self, one, other) -> bool:
         """May two things share memory?"""

@@ -104,6 +104,8 @@ class Statements:
             return False
         written = [self.view_of(e) for e in value.elts if isinstance(e, gast.Name) and e.id in self.mutable]
         stores = any(isinstance(e, gast.Subscript) for e in target.elts) and self.may_be_active(statement)
+        pairs = [(t, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, gast.Name)]
+        stores = stores or any(t.id in self.mutable and isinstance(v, gast.Call) for t, v in pairs)
         return stores or any(v is not None for v in written)
 
     def statement_Assign(self, statement, after):

@@ -71,7 +71,7 @@ class _Borrow:
             done.append(s)
         definitions = {s.target: s for s in done if isinstance(s, ir.Op)}
         for s in list(done):
-            if isinstance(s, ir.Store):
+            if isinstance(s, ir.Store) and any(s is one for one in done):
                 self.stays(s, done, definitions)
         for target in [s.target for s in done if is_copy(s)]:
             self.lend(next(s for s in done if is_copy(s) and s.target is target), done)
@@ -91,6 +91,13 @@ class _Borrow:
                     self.mapping[s.target] = s.into
                     self.mapping[later.target] = later.into if later.into is not s.target else s.into
                     self.uses[later.value].remove(later)
+                    return
+                if now is s.target and same(later.index, s.index):  # what is added is all that is there
+                    new = ir.Store(later.target, s.into, s.index, later.value, None, None, False, later.location)
+                    done[done.index(later)] = new
+                    done.remove(s)
+                    for v in dict.fromkeys(walk.uses(later)):
+                        self.uses[v] = [new if one is later else one for one in self.uses[v]]
                     return
                 now = later.target
             elif now in walk.uses(later) or any(now in walk.read(inner) for inner in walk.blocks(later)):
