@@ -137,6 +137,7 @@ class Compiled:
 
     def __init__(self, transform, lowered):
         self.function = transform.function
+        self.apart = lowered.apart
         self.guards = tuple(lowered.guards)
         self.rows = tuple(Row(r.function, "compiled", r.reason, f"{r.file}:{r.line}") for r in lowered.report)
 

@@ -160,6 +160,22 @@ class Transform:
             target.put(bound.arguments, trees.promote(target.get(bound.arguments)))
         return bound.args, bound.kwargs
 
+    def guarded(self, outcome, chosen):
+        """A compiled derivative; where it writes into arguments, the calls that it is not right for go to the tape."""
+        if outcome.apart:
+            compiled, taped = outcome.run, None
+
+            def run(*args, **kwargs):
+                nonlocal taped
+                if trees.are_apart((args, kwargs)):
+                    return compiled(*args, **kwargs)
+                if taped is None:
+                    taped = compilation.Taped(self, chosen, CompileError("two arguments share memory"))
+                return taped.run(*args, **kwargs)
+
+            outcome.run = run
+        return outcome
+
     def engine_for(self, bound, chosen, prepare) -> "Entry":
         """Compiled if that can be, else the tape, which remembers why."""
         reason = None
@@ -167,7 +183,7 @@ class Transform:
             reason = CompileError('mode="tape" was asked for')
         else:
             try:
-                return Entry(compilation.compile(self, bound, chosen), prepare)
+                return Entry(self.guarded(compilation.compile(self, bound, chosen), chosen), prepare)
             except CompileError as error:
                 if self.mode == "compiled":
                     raise

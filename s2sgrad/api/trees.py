@@ -193,3 +193,14 @@ def hidden(value) -> tuple:
     if not own or isinstance(value, type | ModuleType | FunctionType | np.ufunc):
         return ()
     return tuple([name for name in own if hasattr(type(value), name) and name not in functools.WRAPPER_ASSIGNMENTS])
+
+
+def are_apart(tree) -> bool:
+    """Is there surely no memory that two arrays in a tree share?
+
+    >>> x = np.ones(3)
+    >>> are_apart((x, {"y": np.ones(3)})), are_apart([x, x[1:]])
+    (True, False)
+    """
+    arrays = [x for x in flatten(tree)[0] if isinstance(x, np.ndarray)]
+    return not any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])

@@ -14,11 +14,14 @@ from s2sgrad.runtime.arrays import (
     gather_adjoint,
     over,
     part,
+    rows_of,
     scalar_seed,
+    shared_out,
     slots_of,
     times,
     tree_add,
     unbroadcast,
+    zeros_of,
 )
 
 # zero where either the cotangent or what it meets is: the promise holds for second derivatives too
@@ -43,5 +46,7 @@ vjp(tree_add, a=lambda t, out, a, b: as_gradient(t, a), b=lambda t, out, a, b: a
 jvp(tree_add, a=lambda t, out, a, b: t, b=lambda t, out, a, b: t)
 
 linear(embed_item, lambda t, g, x, index: as_gradient(t[index], g))
+linear(rows_of, lambda t, g: from_rows(t, g))
+linear(shared_out, lambda t, g, items: sum((d for d in t if d is not None), zeros_of(g)))
 linear(from_items, lambda t, items, x, at_end=False: list(t[len(t) - len(items) :] if at_end else t[: len(items)]))
 inactive(scalar_seed, slots_of)

@@ -415,6 +415,28 @@ def from_items(items, x, at_end=False):
     return from_rows(items, x) if hasattr(x, "dtype") else as_gradient(items, x)
 
 
+def rows_of(g):
+    """The rows of an array, as a list; those of a vector of doubles as Python numbers.
+
+    Examples
+    --------
+    >>> rows_of(np.array([1.0, 2.0]))
+    [1.0, 2.0]
+    """
+    return g.tolist() if g.ndim == 1 and g.dtype == np.float64 else list(g)
+
+
+def shared_out(g, items):
+    """The cotangents of `items` from the one of their sum.
+
+    Examples
+    --------
+    >>> shared_out(2.0, [1.0, 3.0])
+    [2.0, 2.0]
+    """
+    return [unbroadcast(g, x) for x in items]
+
+
 def scalar_seed(out):
     """The cotangent 1 that a gradient starts from, where `out` is one real number.
 

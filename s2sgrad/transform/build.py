@@ -8,6 +8,7 @@ import numpy as np
 from s2sgrad.errors import Location
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import contents_of
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Type, Value
@@ -18,7 +19,8 @@ class Builder:
     """Appends operations to `statements`.
 
     `definitions` says which operation defines a value (of the whole function so far; it is shared with the
-    builders of the blocks inside), `lengths` which lengths are equal wherever this block runs.
+    builders of the blocks inside), `lengths` which lengths are equal wherever this block runs. `unstable` tells
+    the values whose contents change: what was computed from them is not computed from them again.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Builder:
         self.lengths = Lengths(None if outer is None else outer.lengths)
         self.learnt: list = []  # for each statement how much was known of lengths before it
         self.location: Location | None = None if outer is None else outer.location
+        self.unstable: Callable = (lambda value: False) if outer is None else outer.unstable
 
     def inner(self, forward=()) -> "Builder":
         """The builder of a block in this one, which runs only where the statements `forward` have run."""
@@ -49,7 +52,7 @@ class Builder:
         self.define(statement)
 
     def define(self, statement) -> None:
-        if isinstance(statement, ir.Op | ir.Make):
+        if isinstance(statement, ir.Op | ir.Make) and not any(map(self.unstable, contents_of(statement))):
             self.definitions[statement.target] = statement
         for block in walk.blocks(statement):
             for inner in block.statements:

@@ -399,6 +399,8 @@ class _Emitter:
                 return [assignment(self.pattern(statement.targets), self.expression(statement.source))]
             case ir.Accumulate():
                 return [self.accumulate(statement)]
+            case ir.Store():
+                return [self.store(statement)]
             case ir.If():
                 return self.branch(statement)
             case ir.For():
@@ -492,6 +494,35 @@ class _Emitter:
             return gast.Expr(call(self.reference(helper), [buffer, self.expression(statement.index), value]))
         return assignment(place, call(self.reference(helper), [place, value]))
 
+    def store(self, statement: ir.Store):
+        array = statement.into if statement.through is None else statement.through
+        place = self.expression(array)
+        if statement.index is not None:
+            place = gast.Subscript(place, self.index(statement.index), gast.Store())
+        elif statement.operator is None and self.changed(statement) is None:
+            place = gast.Subscript(place, gast.Constant(Ellipsis, None), gast.Store())
+        if statement.operator is not None:
+            sign = gast.Add() if statement.operator is operator.add else gast.Sub()
+            return gast.AugAssign(place, sign, self.expression(statement.value))
+        change = self.changed(statement)
+        if change is not None:
+            return gast.AugAssign(place, spelling.BINARY[change.function](), self.expression(change.args[1]))
+        return assignment(place, self.expression(statement.value))
+
+    def changed(self, statement: ir.Store):
+        """The operation on what was there before that ``x[i] *= v`` stores, where it is that."""
+        change = self.trees.inlined.get(statement.value) if isinstance(statement.value, ir.Value) else None
+        if not isinstance(change, ir.Op) or change.spelling is not None or change.function not in _CHANGES:
+            return None
+        array, before = (statement.through or statement.into), change.args[0]
+        if not (array.type.dtype or "").startswith(("float", "complex")):
+            return None
+        if statement.index is None:
+            return change if before is array else None
+        read = self.trees.inlined.get(before) if isinstance(before, ir.Value) else None
+        same = isinstance(read, ir.Op) and read.function is operator.getitem and read.spelling is None
+        return change if same and read.args[0] is array and read.args[1] is statement.index else None
+
     def signed(self, operand):
         """The operator that adds an operand, and what stands to the right of it: ``- x`` for ``+ (-x)``."""
         statement = self.trees.inlined.get(operand) if isinstance(operand, ir.Value) else None
@@ -508,6 +539,9 @@ class _Emitter:
     def branch(self, statement: ir.If) -> list:
         then = self.lines(statement.then)
         moves = self.assign(self.defined(statement, statement.then))
+        if isinstance(statement, ir.With):
+            item = gast.withitem(self.expression(statement.test), None)
+            return [gast.With([item], then + moves, None)] if then or moves else []
         quoted, self.quoted = self.quoted, None
         orelse = self.lines(statement.orelse)
         self.quoted = quoted
@@ -546,12 +580,68 @@ class _Emitter:
         for collected in statement.collected:
             if collected in self.trees.read:
                 before.append(assignment(name(self.names[collected], store=True), gast.List([], LOAD)))
+        self.quoted = None
+        if walk.exits(statement):
+            body = self.paths(statement.body, lambda given: self.handed_on(handed, given), {})
+        else:
+            body = self.lines(statement.body) + self.assign(handed)
+        body = body or [gast.Pass()]
+        self.quoted = None
+        if isinstance(statement, ir.While):
+            return [*before, gast.While(self.expression(statement.test), body, [])]
         target, iterable = self.iteration(statement.sources)
-        self.quoted = None
-        body = self.lines(statement.body)
-        self.quoted = None
-        body += self.assign(handed)
-        return [*before, gast.For(target, iterable, body or [gast.Pass()], [], None)]
+        return [*before, gast.For(target, iterable, body, [], None)]
+
+    def handed_on(self, pairs: list, given: dict) -> list:
+        return self.assign([(parameter, walk.replaced(operand, given)) for parameter, operand in pairs])
+
+    def paths(self, block: ir.Block, ending, given: dict) -> list:
+        """The lines of the body of a loop, each way through it followed by what `ending(given)` gives.
+
+        `given` says what the results of the branches around are on this way: they need not be assigned.
+        """
+        lines = self.trees.lines[id(block)]
+        last = next((s for s in lines if isinstance(s, ir.Exit) or (isinstance(s, ir.If) and walk.exits(s))), None)
+        if last is None:
+            return self.emit_all(lines) + ending(given)
+        at = lines.index(last)
+        found = self.emit_all(lines[:at])
+
+        def rest(given):
+            return self.appends(lines[at + 1 :], given) + ending(given)
+
+        if isinstance(last, ir.Exit):
+            return [*found, *rest(given), gast.Break()]
+        then, orelse = (
+            self.paths(inner, rest, {**given, **dict(zip(last.results, inner.results, strict=True))})
+            for inner in (last.then, last.orelse)
+        )
+        test = self.expression(last.test)
+        if then and isinstance(then[-1], gast.Break):
+            return [*found, gast.If(test, then, []), *orelse]
+        if orelse and isinstance(orelse[-1], gast.Break):
+            return [*found, gast.If(_negated(test), orelse, []), *then]
+        return [*found, gast.If(test, then or [gast.Pass()], orelse)]
+
+    def appends(self, lines: list, given: dict) -> list:
+        """What a loop with an exit saves at the end of one way through it."""
+        found = []
+        for s in lines:  # lists to append to, and what is put together for them
+            if isinstance(s, ir.Make):
+                found.append(ir.Make(s.target, tuple(self.on_this_way(item, given) for item in s.items), s.location))
+            else:
+                found.append(Append(s.collected, self.on_this_way(s.operand, given)))
+        return self.emit_all(found)
+
+    def on_this_way(self, operand, given: dict):
+        """An operand, what is `given` put in its place."""
+        make = self.trees.inlined.get(operand) if isinstance(operand, ir.Value) else None
+        if isinstance(make, ir.Make):
+            copy = ir.Value(make.target.name, make.target.type)
+            items = tuple(self.on_this_way(item, given) for item in make.items)
+            self.trees.inlined[copy] = ir.Make(copy, items, make.location)
+            return copy
+        return walk.replaced(operand, given)
 
     def iteration(self, sources: list) -> tuple:
         """The pattern and the iterable of a loop over `sources`."""
@@ -697,6 +787,7 @@ class _Emitter:
         return gast.Constant(value, None)
 
 
+_CHANGES = {operator.add, operator.sub, operator.mul, operator.truediv, operator.pow}
 _SYMBOLS = {*spelling.BINARY, *spelling.UNARY, *spelling.COMPARE, operator.getitem, getattr}
 
 

@@ -63,8 +63,11 @@ class Guarded:
         def under(around):
             return any(way is branch and _same(other, test) for other, way in around)
 
+        def same_name(result):
+            return names and (result not in names or names[result] == names[value])  # without a name it is not read
+
         return all(under(around) for around in self.reads[value]) and all(
-            under(around) or (names and names[result] == names[value] and self.is_idle(result, test, branch, names))
+            under(around) or (same_name(result) and self.is_idle(result, test, branch, names))
             for result, around in self.handed[value]
         )
 

@@ -110,11 +110,15 @@ class Value:
 
     `name` is what it would like to be called (the user's name, `d` + name for its cotangent, a short
     word for a temporary); several values may share a wish. `active`: a derivative flows through it.
+    `partial`: it is None, and is not used, unless some flag is set; so is its cotangent.
+    `own`: it is surely in memory of its own, whatever the code that gives it reads.
     """
 
     name: str
     type: Type = UNKNOWN
     active: bool = False
+    partial: bool = False
+    own: bool = False
 
     def __repr__(self) -> str:
         return self.name + "*" * self.active
@@ -235,6 +239,36 @@ class Accumulate:
 
 
 @dataclass(slots=True, eq=False)
+class Store:
+    """``through[index] = value``: writes into the memory of `into`; `target` is that array afterwards.
+
+    `target` is the same object as `into`, which must not be read again under its old name, nor may any
+    other value that shares its memory (`aliases`). To whoever looks at the flow of values it is an
+    operation like any other: `target` depends on `into` and on `value`.
+
+    Attributes
+    ----------
+    index : operand or None
+        Where; None for everywhere.
+    operator : callable or None
+        None for ``=``; ``operator.add`` for ``+=``, ``operator.sub`` for ``-=``.
+    through : Value or None
+        A view of `into` that the index is an index of; None for `into` itself.
+    lasting : bool
+        Somebody outside of the function may see it: it is made whether its target is read or not.
+    """
+
+    target: Value
+    into: Value
+    index: Operand | None
+    value: Operand
+    operator: Callable | None = None
+    through: Value | None = None
+    lasting: bool = False
+    location: Location | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Callee:
     """A Python function specialised to argument types and activity: what a `Call` calls.
 
@@ -283,6 +317,11 @@ class If:
 
 
 @dataclass(slots=True, eq=False)
+class With(If):
+    """``with test: then``: `test` is the context manager, which lets all exceptions through; `orelse` never runs."""
+
+
+@dataclass(slots=True, eq=False)
 class Source:
     """What a loop iterates over, and what each element is bound to.
 
@@ -325,7 +364,29 @@ class For:
     location: Location | None = None
 
 
-Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Call | If | For
+@dataclass(slots=True, eq=False)
+class While(For):
+    """``while test: body``: a loop without sources, with all else that a `For` has.
+
+    `test` is evaluated before each iteration; it reads the carried values as `parameter`.
+    """
+
+    test: Operand = Constant(True)
+
+
+@dataclass(slots=True, eq=False)
+class Exit:
+    """``break``: the loop around it ends after this iteration has handed on its results.
+
+    It is the last statement of a block of an `If` that is the last statement of a block ... of the loop's
+    body, but for what puts results together (`Make`). So nothing is skipped, and to whatever looks at the flow of
+    values a loop with an exit is like any other: it may run fewer times than its sources have elements.
+    """
+
+    location: Location | None = None
+
+
+Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Store | Call | If | With | For | While | Exit
 
 # ------------------------------------------------------------------------------------------ functions
 

@@ -106,6 +106,8 @@ class _Naming:
         inside, made = set(), set()
         self.free(statement.body, inside, made)
         inside |= self.leaves(handed)
+        if isinstance(statement, ir.While):
+            inside |= self.leaves([statement.test])
         header = after | (inside - made - set(elements) - set(parameters)) | set(statement.collected)
         self.define(parameters, header)
         for carry in carried:
@@ -162,7 +164,7 @@ class _Naming:
     def coalesce(self, block: ir.Block, must: bool) -> None:
         for statement in self.trees.lines[id(block)]:
             match statement:
-                case ir.Accumulate():
+                case ir.Accumulate() | ir.Store():
                     if must:
                         self.merge(statement.target, statement.into, always=True)
                 case ir.Verbatim() if not must:

@@ -39,12 +39,15 @@ class Lowered:
         What it assumes of the names outside of it.
     report : list of Row
         What was compiled, for ``explain()``.
+    apart : bool
+        It writes into its arguments, and is right only where no two of them share memory.
     """
 
     function: ir.Function
     callees: list
     guards: list
     report: list
+    apart: bool = False
 
 
 def lower(
@@ -104,7 +107,7 @@ def lower(
     session = Session()
     top = _lower(session, function, types, active, known)
     callees = [callee for callee, _ in session.callees.values()]
-    return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()))
+    return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()), session.apart)
 
 
 def _lower(session: Session, function, types, active, known=MappingProxyType({})) -> ir.Function:
@@ -134,11 +137,27 @@ def _lower(session: Session, function, types, active, known=MappingProxyType({})
         raise CompileError(f"{found.name} has no parameter {min(unknown)}", found.location())
     for name in known.keys() & {p.value.name for p in parameters}:
         lowering.env[name] = Known(known[name], lowering.env[name])
+    lowering.is_top = True
     block = lowering.run()
+    if lowering.written_arguments:
+        _see_arguments(lowering, found)
+        session.apart = True
     session.report(found)
     doc = gast.get_docstring(found.node) if isinstance(found.node, gast.FunctionDef) else None
     name = found.name if found.name.isidentifier() else "function"
     return ir.Function(name, parameters, block, namespace, found.location(), doc or "")
+
+
+def _see_arguments(lowering, found) -> None:
+    """Refuse what writes into an argument, where something else may be seen to share its memory."""
+    name = min(p.name for p in lowering.written_arguments)
+    known = (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT)
+    for p in lowering.parameters:
+        if p.type.kind not in known and not (p.type.kind is Kind.OTHER and p.type.cls in (None, str, type(None), bool)):
+            raise CompileError(f"{name} is changed, and {p.name} may hold the same array", found.location())
+    if lowering.session.objects:
+        what = lowering.session.objects[0]
+        raise CompileError(f"{name} is changed, and an object of type {what} may be the same array", found.location())
 
 
 def _placed(lowering, name: str, known: Known) -> ir.Value:

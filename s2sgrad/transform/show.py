@@ -132,6 +132,11 @@ class _Printer:
         place = self.value(s.into) + ("" if s.index is None else f"[{self.operand(s.index)}]")
         self.line(lines, depth, s.target, f"{place} += {self.operand(s.value)}")
 
+    def store(self, s, lines, depth):
+        place = self.value(s.through or s.into) + ("" if s.index is None else f"[{self.operand(s.index)}]")
+        sign = {None: "", operator.add: "+", operator.sub: "-"}[s.operator]
+        self.line(lines, depth, s.target, f"{place} {sign}= {self.operand(s.value)}")
+
     def call(self, s, lines, depth):
         self.line(lines, depth, s.target, f"{s.callee.name}({', '.join(map(self.operand, s.args))})")
 
@@ -143,16 +148,29 @@ class _Printer:
         if results:
             lines.append("    " * depth + f"=> {', '.join(map(self.value, results))}")
 
+    def with_(self, s, lines, depth):
+        self.if_(s, lines, depth)
+
     def if_(self, s, lines, depth):
-        lines.append("    " * depth + f"if {self.operand(s.test)}:")
+        word = "with" if isinstance(s, ir.With) else "if"
+        lines.append("    " * depth + f"{word} {self.operand(s.test)}:")
         self.block(s.then, lines, depth + 1)
-        if s.orelse.statements or s.orelse.results:
+        if isinstance(s, ir.With):
+            pass
+        elif s.orelse.statements or s.orelse.results:
             lines.append("    " * depth + "else:")
             self.block(s.orelse, lines, depth + 1)
         self.list_results(s.results, lines, depth)
 
+    def while_(self, s, lines, depth):
+        self.for_(s, lines, depth)
+
+    def exit(self, s, lines, depth):
+        lines.append("    " * depth + "break")
+
     def for_(self, s, lines, depth):
-        head = f"for {', '.join(self.source(source) for source in s.sources)}"
+        test = f"while {self.operand(s.test)}" if isinstance(s, ir.While) else ""
+        head = test or f"for {', '.join(self.source(source) for source in s.sources)}"
         carried = [f"{self.value(c.parameter)} = {self.operand(c.initial)}" for c in s.carried]
         lines.append("    " * depth + head + (f" carrying {', '.join(carried)}" if carried else "") + ":")
         self.block(s.body, lines, depth + 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 BINARY = {
     operator.add: gast.Add,
+    operator.concat: gast.Add,
     operator.sub: gast.Sub,
     operator.mul: gast.Mult,
     operator.truediv: gast.Div,

@@ -27,6 +27,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, spelling, walk
+from s2sgrad.transform.aliases import Memory
 
 WIDTH = 84  # an expression is not grown beyond this column
 
@@ -140,9 +141,14 @@ def operands(statement) -> list:
     match statement:
         case Append():
             return [statement.operand]
+        case ir.Store():
+            place = [x for x in (statement.into, statement.through, statement.index) if x is not None]
+            return [statement.value, *place] if statement.operator is None else [*place, statement.value]
         case ir.For():
             iterables = [s.iterable for s in statement.sources if s.iterable is not None]
-            return [c.initial for c in statement.carried] + iterables + [s.start for s in statement.sources if s.count]
+            starts = [s.start for s in statement.sources if s.count]
+            test = [statement.test] if isinstance(statement, ir.While) else []
+            return [c.initial for c in statement.carried] + iterables + starts + test
     return walk.operands(statement)
 
 
@@ -190,6 +196,7 @@ class _Gather:
         self.trees = Trees(set(walk.read(function.body)), backward=backward_values(function))
         self.widths: dict = {}
         self.effects: dict = {}
+        self.memory = Memory(function.body)
         self.pending: dict = {}
         self.unnamed: set = set()  # values whose names are not worth a line
         self.lines: dict = {}  # what an operation defines -> the user's line that it is for
@@ -211,8 +218,12 @@ class _Gather:
         for statement in block.statements:
             for operand in operands(statement):
                 self.read(operand, named=isinstance(statement, ir.Verbatim))
-            if isinstance(statement, ir.Accumulate):
+            if isinstance(statement, ir.Accumulate | ir.Store):
                 self.trees.named.add(statement.into)
+            if isinstance(statement, ir.Store) and statement.through is not None and statement.index is None:
+                self.trees.named.add(statement.through)
+            if isinstance(statement, ir.While):
+                self.trees.named.update(walk.values(statement.test))
             if isinstance(statement, ir.Unpack) and isinstance(before, (ir.Call, ir.Make)):
                 self.unnamed.add(before.target)
             before = statement
@@ -229,7 +240,10 @@ class _Gather:
 
     def pass_on(self, statement) -> None:
         """A cotangent that only makes the next version of itself, for the same line of the user's, needs no name."""
-        if not isinstance(statement, (ir.Op, ir.Call, ir.Accumulate)) or statement.target not in self.trees.backward:
+        if (
+            not isinstance(statement, (ir.Op, ir.Call, ir.Accumulate, ir.Store))
+            or statement.target not in self.trees.backward
+        ):
             return
         self.lines[statement.target] = statement.location
         if is_finish(statement, self.function):
@@ -316,7 +330,7 @@ class _Gather:
         match statement:
             case ir.Op() | ir.Make() | ir.Bind() | ir.Call():
                 target = statement.target
-            case ir.If() if len(statement.results) == 1 and self.is_expression(statement):
+            case ir.If() if len(statement.results) == 1 and self.is_expression(statement) and type(statement) is ir.If:
                 target = statement.results[0]
             case _:
                 return False
@@ -355,8 +369,8 @@ class _Gather:
 
     def _mutated(self, statement):
         match statement:
-            case ir.Accumulate():
-                return {statement.into}
+            case ir.Accumulate() | ir.Store():
+                return self.memory.members(statement.into) if self.memory.changes else {statement.into}
             case ir.Call():
                 return EVERYTHING
             case ir.Bind():

@@ -38,13 +38,18 @@ def operands(s) -> list:
             return [s.source]
         case ir.Accumulate():
             return [s.into, s.value] if s.index is None else [s.into, s.index, s.value]
+        case ir.Store():
+            return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
         case ir.Call():
             return list(s.args)
         case ir.If():
             return [s.test]
         case ir.For():
             found = [x for source in s.sources for x in (source.iterable, source.start) if x is not None]
-            return found + [c.initial for c in s.carried]
+            found += [c.initial for c in s.carried]
+            return [*found, s.test] if isinstance(s, ir.While) else found
+        case ir.Exit():
+            return []
     raise TypeError(s)
 
 
@@ -71,6 +76,8 @@ def defines(s) -> list:
             return list(s.results)
         case ir.For():
             return [c.result for c in s.carried] + s.collected
+        case ir.Exit():
+            return []
     return [s.target]
 
 
@@ -79,6 +86,12 @@ def enters(s) -> list:
     if not isinstance(s, ir.For):
         return []
     return [v for source in s.sources for v in pattern(source.element)] + [c.parameter for c in s.carried]
+
+
+def exits(s) -> bool:
+    """Does a branch, or the body of a loop, leave the loop that it is in (or is the body of) with an `Exit`?"""
+    inner = [statement for block in blocks(s) for statement in block.statements]
+    return any(isinstance(one, ir.Exit) or (isinstance(one, ir.If) and exits(one)) for one in inner)
 
 
 def statements(block: ir.Block) -> Iterator:
@@ -159,11 +172,16 @@ def substituted(s, mapping: dict):
         case ir.Accumulate():
             index = None if s.index is None else replaced(s.index, mapping)
             return dataclasses.replace(s, into=replaced(s.into, mapping), index=index, value=replaced(s.value, mapping))
+        case ir.Store():
+            index = None if s.index is None else replaced(s.index, mapping)
+            through = None if s.through is None else replaced(s.through, mapping)
+            into, value = replaced(s.into, mapping), replaced(s.value, mapping)
+            return dataclasses.replace(s, into=into, index=index, value=value, through=through)
         case ir.Call():
             return dataclasses.replace(s, args=_all(s.args, mapping))
         case ir.If():
             then, orelse = substitute(s.then, mapping), substitute(s.orelse, mapping)
-            return ir.If(replaced(s.test, mapping), then, orelse, s.results, s.location)
+            return dataclasses.replace(s, test=replaced(s.test, mapping), then=then, orelse=orelse)
         case ir.For():
             sources = [
                 dataclasses.replace(
@@ -174,7 +192,13 @@ def substituted(s, mapping: dict):
                 for source in s.sources
             ]
             carried = [ir.Carried(c.parameter, replaced(c.initial, mapping), c.result) for c in s.carried]
-            return ir.For(sources, carried, substitute(s.body, mapping), list(s.collected), s.location)
+            body = substitute(s.body, mapping)
+            s = dataclasses.replace(s, sources=sources, carried=carried, body=body, collected=list(s.collected))
+            if isinstance(s, ir.While):
+                s.test = replaced(s.test, mapping)
+            return s
+        case ir.Exit():
+            return s
     raise TypeError(s)
 
 

@@ -24,8 +24,10 @@ def decorated(w, x):
     return np.sum(w * x * x)
 
 def fills(x):
-    out = np.zeros(2)
-    out[:] = x
+    try:
+        out = np.array([x, x])
+    finally:
+        pass
     return np.sum(out * out)
 
 def spread(x):
@@ -113,7 +115,7 @@ def test_no_source(program, monkeypatch, capsys):
     monkeypatch.chdir(program)
     status, out, err = call(capsys, "show", "program.py:fills")
     assert (status, out) == (1, "")
-    assert "runs on the tape" in err and "out[:] = x" in err
+    assert "runs on the tape" in err and "try:" in err
     assert call(capsys, "check", "program.py:fills", "--args", "2.0")[0] == 0
 
 

@@ -112,29 +112,33 @@ class TestResults:
 class TestRefusals:
     def test_compile_error_says_where(self):
         def fills(x):
-            out = np.zeros(3)
-            out[0] = x
+            try:
+                out = x * 1.0
+            finally:
+                pass
             return np.sum(out)
 
         with pytest.raises(CompileError) as caught:
             grad(fills, mode="compiled")(1.0)
         error = caught.value
         assert error.function == "fills" and error.file == __file__
-        assert error.source_line.strip() == "out[0] = x"
-        assert error.line == fills.__code__.co_firstlineno + 2
-        assert error.reason in str(error) and "out[0] = x" in str(error) and f"{__file__}:{error.line}" in str(error)
+        assert error.source_line.strip() == "try:"
+        assert error.line == fills.__code__.co_firstlineno + 1
+        assert error.reason in str(error) and "try:" in str(error) and f"{__file__}:{error.line}" in str(error)
 
     def test_the_tape_takes_what_is_refused(self):
         def fills(x):
-            out = np.zeros(3)
-            out[0] = x
+            try:
+                out = x * 1.0
+            finally:
+                pass
             return np.sum(out)
 
         g = grad(fills)
         assert g(1.0) == 1.0 and g.engine == "tape"
         with pytest.raises(CompileError):
             _ = g.source
-        assert "out[0] = x" in str(g.explain())
+        assert "try:" in str(g.explain())
 
     def test_code_without_a_file(self):
         namespace = {}

@@ -113,7 +113,7 @@ def dict_built(x):
     return np.sum(d["a"] * d["b"])
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def list_appended(x):
     parts = []
     for i in range(3):
@@ -121,7 +121,7 @@ def list_appended(x):
     return np.sum(np.array(parts))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def comprehension(x):
     return sum([v * v for v in x])
 
@@ -131,7 +131,7 @@ def generator(x):
     return sum(i * v for i, v in enumerate(x) if i != 1)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def dict_changed(x):
     state = {"s": 0.0}
     for v in x:
@@ -147,7 +147,7 @@ def list_argument_copied_and_changed(p):
     return np.sum(q[0]) + np.sum(q[2]) + np.sum(q[1])
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def list_popped(x):
     stack = [x, x * 2]
     top = stack.pop()
@@ -175,3 +175,164 @@ def same_leaf_twice(p):
 def result_of_a_tuple_is_not_used(x):
     a, b, c = x, np.exp(x), x * 2
     return np.sum(c)
+
+
+@program(X, engine="compiled", smooth=True)
+def list_methods(x):
+    out = []
+    out.append(x[0] * 2)
+    out.append(x[1] ** 2)
+    out.insert(0, x[2])
+    out[1] = out[1] * out[0]
+    top = out.pop()
+    out.extend([top * 3, 1.0])
+    return np.sum(np.array(out) ** 2) * out[-2]
+
+
+@program(X, engine="compiled", smooth=True)
+def states_collected(x):
+    states = [x]
+    s = x
+    for _ in range(4):
+        s = np.sin(s) * x
+        states.append(s)
+    a = np.stack(states)
+    return np.sum(a[1:] * a[:-1]) + np.sum(states[-1])
+
+
+@program(X, engine="compiled", smooth=True)
+def comprehensions(x):
+    table = np.array([[x[i] * x[j] for j in range(2)] for i in range(3)])
+    return np.sum(table**2) + np.sum(np.concatenate([x * k for k in range(3) if k != 1]) ** 3)
+
+
+@program(X, engine="compiled", smooth=True)
+def comprehension_hides_a_name(x):
+    i = x[0] * 3
+    squares = [i * i for i in x]
+    return sum(squares) * i
+
+
+@program(X, engine="compiled", smooth=True)
+def appended_under_a_condition(x):
+    out = [x[0]]
+    for i in range(3):
+        if x[i] > 0:
+            out.append(x[i] * out[-1])
+    return np.sum(np.array(out)) + len(out)
+
+
+@program(X, engine="compiled", smooth=True)
+def collected_by_a_while(x):
+    h = []
+    t = x[0]
+    while abs(t) > 0.01:
+        t = t * 0.5 * x[1]
+        h.append(t)
+        if len(h) > 20:
+            break
+    s = 0.0
+    for v in h:
+        s = s * v + v
+    return s + h[0] * h[-1]
+
+
+@program(X, engine="compiled", smooth=True)
+def two_lists_at_once(x):
+    pos, vel = [0.0], [x[0]]
+    for _ in range(4):
+        vel.append(vel[-1] - 0.1 * pos[-1] * x[1])
+        pos.append(pos[-1] + 0.1 * vel[-1])
+    return pos[-1] ** 2 + np.sum(np.array(vel)) * x[2]
+
+
+@program(X, engine=None)
+def list_under_two_names(x):
+    a = []
+    b = a
+    a.append(x[0])
+    b.append(x[1] ** 2)
+    return a[1] * b[0]
+
+
+@program(X, engine=None)
+def list_changed_while_iterated(x):
+    queue = [x[0]]
+    for v in queue:
+        if len(queue) < 4:
+            queue.append(v * x[1])
+    return queue[-1]
+
+
+@program(X, engine=None)
+def appended_array_changed_afterwards(x):
+    u = x * 1.0
+    seen = []
+    for i in range(3):
+        seen.append(u)
+        u[i] = u[i] * 2
+    return np.sum(seen[0] * x) + np.sum(seen[1] ** 2)
+
+
+@program(X, engine=None)
+def list_changed_by_a_helper(x):
+    def push(items, v):
+        items.append(v)
+
+    out = []
+    for v in x:
+        push(out, v * v)
+    return out[0] * out[2]
+
+
+@program(X, engine="compiled")
+def largest_of_numbers(x):
+    return max(0.0, x[0]) * 2 + min(x[1], x[2], 1) * x[0] + max(x[0] * 2, x[1]) ** 2
+
+
+@program((0.5, 2.0), engine="compiled")
+def sum_of_python_numbers(p):
+    return sum(p) ** 2 + sum([v * v for v in p]) * sum(v for v in p)
+
+
+@program(X, engine="compiled", smooth=True)
+def python_numbers(x):
+    return x[0].item() * x[1] + float(x[2]) ** 2
+
+
+@program(X, engine="compiled", smooth=True)
+def dict_filled_and_changed(x):
+    p = {}
+    p["w"] = x * 2
+    p["b"] = np.sum(p["w"])
+    for k in range(3):
+        if k == 1:
+            p["w"] = p["w"] * p["b"]
+        p["b"] += np.sum(p["w"]) * 0.1
+    return p["b"]
+
+
+@program(X, engine="compiled", smooth=True)
+def elements_augmented(x):
+    xs = [0.0, x[0]]
+    xs[0] += x[1]
+    for _ in range(2):
+        xs[1] *= x[2]
+        xs[-2] += xs[1]
+    return xs[0] * xs[1]
+
+
+@program(X, engine=None)
+def dict_under_two_names(x):
+    c = {"n": x}
+    d = c
+    c["n"] = x * 2
+    return np.sum(d["n"] * x)
+
+
+@program(X, engine=None)
+def array_in_a_dict_changed(x):
+    c = {"n": x * 1.0}
+    c["n"] += 1
+    c["n"][0] = 3.0
+    return np.sum(c["n"] ** 2)

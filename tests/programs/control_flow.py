@@ -9,7 +9,7 @@ from tests.programs.corpus import program
 X = np.array([0.5, -1.5, 2.0])
 
 
-@program(2.0, engine="tape")
+@program(2.0, engine="compiled")
 def newton(a):
     x = a
     while abs(x * x - a) > 1e-13:
@@ -17,7 +17,7 @@ def newton(a):
     return x
 
 
-@program(0.9, engine="tape")
+@program(0.9, engine="compiled")
 def while_counts(x):
     k = 0
     y = x
@@ -27,14 +27,14 @@ def while_counts(x):
     return y
 
 
-@program(0.9, engine="tape")
+@program(0.9, engine="compiled")
 def while_never(x):
     while x > 10:
         x = x * 0.5
     return x * x
 
 
-@program(0.9, engine="tape")
+@program(0.9, engine="compiled")
 def while_true_break(x):
     n = 0
     while True:
@@ -45,7 +45,7 @@ def while_true_break(x):
     return x * n
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def break_in_for(x):
     s = 0.0
     for i in range(3):
@@ -55,7 +55,7 @@ def break_in_for(x):
     return s * x[2]
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def continue_in_for(x):
     s = 1.0
     for v in x:
@@ -65,7 +65,7 @@ def continue_in_for(x):
     return s
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def return_in_for(x):
     s = 0.0
     for i in range(3):
@@ -75,7 +75,7 @@ def return_in_for(x):
     return s
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def break_skips_else(x):
     s = x[0]
     for i in range(3):
@@ -87,7 +87,7 @@ def break_skips_else(x):
     return s
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def nested_break(x):
     s = 0.0
     for i in range(3):
@@ -122,7 +122,7 @@ def with_block(x):
     return np.sum(y)
 
 
-@program(0.7, "cube", engine="tape")
+@program(0.7, "cube", engine="compiled")
 def match_statement(x, kind):
     match kind:
         case "square":
@@ -157,7 +157,7 @@ def generator_function(x):
     return sum(s * s for s in partial_sums(x))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def conjugate_gradients(b):
     a = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 5.0]])
     x = 0.0 * b
@@ -172,3 +172,282 @@ def conjugate_gradients(b):
         p = new + (new @ new) / (r @ r) * p
         r = new
     return np.sum(x**2)
+
+
+@program(X, engine="compiled", smooth=True)
+def else_without_break(x):
+    s = 0.0
+    for v in x:
+        if v > 100:
+            break
+        s = s + v**2
+    else:
+        s = s * 3
+    return s
+
+
+@program(X, engine="compiled")
+def else_of_while(x):
+    i = 0
+    s = x[0]
+    while i < 3:
+        if s > 1.5:
+            break
+        s = s + x[i] ** 2
+        i += 1
+    else:
+        s = s * 100
+    return s * x[2]
+
+
+def first_above(x, level):
+    for i, v in enumerate(x):
+        for w in x:
+            if v * w > level:
+                return v * w * i
+            if w < -10:
+                break
+    return x[0] * 3
+
+
+@program(X, engine="compiled", smooth=True)
+def returns_in_nested_loops(x):
+    return first_above(x, 2.5) + first_above(x, 100.0) * x[1]
+
+
+@program(np.linspace(0.5, 1.5, 4), engine="compiled", smooth=True)
+def array_returned_in_a_loop(x):
+    def step(v):
+        for k in range(5):
+            v = np.sin(v) + x * k
+            if np.max(v) > 3:
+                return v * v
+        return v
+
+    return np.sum(step(x)) + np.sum(step(x * 0.1))
+
+
+@program(X, engine="compiled", smooth=True)
+def break_and_continue_over_rows(x):
+    table = np.outer(x, np.array([1.0, 0.5, -1.0, 3.0])) ** 2
+    s = 0.0
+    for k, row in enumerate(table):
+        if row[0] > 2:
+            continue
+        if k == 2:
+            break
+        for entry in row:
+            if entry > 1.5:
+                continue
+            s = s + entry * row[1]
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def break_over_reversed_list(x):
+    terms = [x[0] * 2, x[1] ** 2, x[2] * x[0]]
+    s = 1.0
+    for t in reversed(terms):
+        s = s * t
+        if abs(s) > 2:
+            break
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def break_over_zip(x):
+    s = 0.0
+    for a, b in zip(x, x[::-1]):
+        s = s + a * b**2
+        if s > 1:
+            break
+    return s
+
+
+@program(1.2, engine="compiled", smooth=True)
+def while_in_while(x):
+    outer, total = 0, 0.0
+    y = x
+    while total < 20:
+        inner = 0
+        while True:
+            y = np.sin(y) + x
+            inner += 1
+            if inner > outer:
+                break
+        total = total + y * y
+        outer += 1
+    return total
+
+
+@program(3.0, engine="compiled", smooth=True)
+def bisection(a):
+    low, high = 0.0, a + 1.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        if middle**3 > a:
+            high = middle
+        else:
+            low = middle
+    return high * a
+
+
+@program(X, 2.0, engine="compiled", argnums=(0, 1))
+def while_over_an_array(x, k):
+    n = 0
+    while np.linalg.norm(x) < 30:
+        x = x * k + np.sin(x)
+        n += 1
+        if n > 50:
+            raise ValueError("does not grow")
+    return np.sum(x) / n
+
+
+@program(0.8, engine="compiled", smooth=True)
+def zero_turns(x):
+    for _ in range(0):
+        x = x * 2
+        if x > 1:
+            break
+    while x > 5:
+        x = x * 0.5
+        if x < 1:
+            return x * 7
+    return x**3
+
+
+@program(0.4, 6, engine="compiled", smooth=True)
+def collatz_like(x, n):
+    y = x
+    while n != 1:
+        if n % 2:
+            n = 3 * n + 1
+            y = y * 1.1 + x
+            continue
+        n = n // 2
+        y = np.cos(y)
+    return y
+
+
+@program(X, engine="compiled", smooth=True)
+def last_value_of_a_loop(x):
+    for i in range(3):
+        y = x[i] ** 2
+        if i == 1:
+            z = y * 3
+            break
+        z = y
+    return y * z
+
+
+@program(1.0, engine="compiled")
+def flag_kept_by_an_inert_loop(x):
+    found = 5
+    y = x * found
+    found = 0
+    for j in range(3):
+        if j > 7:
+            found = 1
+    return y * x + x * found + (x if found == 0 else 2 * x)
+
+
+@program(X, engine="compiled", smooth=True)
+def container_returned_by_an_endless_loop(x):
+    def grow(v):
+        while True:
+            v = v * 1.5
+            if abs(np.sum(v)) > 10:
+                return {"v": v, "s": np.sum(v)}
+
+    d = grow(x)
+    return d["s"] * np.sum(d["v"] ** 2)
+
+
+@program(X, engine="compiled", smooth=True)
+def inner_loop_with_else_in_a_while(x):
+    r, turns = x, 0
+    while np.linalg.norm(r) > 0.1 and turns < 10:
+        for j in range(3):
+            if abs(r[j]) < 0.47:
+                break
+        else:
+            r = r * 0.9
+        r = r - 0.3 * np.sin(r)
+        turns += 1
+    return np.sum(r**2) + turns
+
+
+@program(X, engine="compiled", smooth=True)
+def exit_deep_in_branches(x):
+    s = 0.0
+    for i in range(6):
+        if i > 1:
+            if s > 2:
+                break
+            s = s + 0.1
+        elif i == 0:
+            s = s + x[1] ** 2
+        s = s + x[0] * i
+        if s < -5:
+            return s * s
+        s = s * x[2]
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def inert_loop_may_not_bind_a_live_name(x):
+    v = x[0] * x[1]
+    w = x[2] ** 2
+    for i in range(3):
+        if i > 5:
+            v = 0.0
+    for _ in range(0):
+        w = 1.0
+    return v * w
+
+
+@program(X, engine="compiled", smooth=True)
+def else_leaves_the_outer_loop(x):
+    s = 0.0
+    for v in x:
+        for i in range(2):
+            s = s + v * i
+        else:
+            if s > 0.4:
+                break
+        s = s * 2 + v**2
+    return s
+
+
+@program(X**2, engine="compiled", smooth=True)
+def errstate_around_a_loop(x):
+    with np.errstate(all="ignore"):
+        y = np.log(x) * 2
+        for _ in range(2):
+            y = y * x
+    return np.sum(y)
+
+
+@program(X, engine="compiled", smooth=True)
+def return_inside_errstate(x):
+    for v in x:
+        with np.errstate(divide="ignore"):
+            s = 1 / v
+            if s > 1:
+                s = s * 2
+        if s < 0:
+            with np.errstate(all="ignore"):
+                return s * x[0]
+    return x[0]
+
+
+@program(0.7, 3, engine="compiled", smooth=True, name="match_with_capture")
+def match_with_capture(x, n):
+    match n * 2:
+        case 4 | 8:
+            y = x
+        case None:
+            return x
+        case other:
+            y = x**other
+    return y * y

@@ -9,7 +9,7 @@ M = np.array([[1.0, 2.0], [3.0, 4.0]]) / 2
 START = np.array([2.0, 0.5, 1.0])
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def fresh_array_filled(x):
     out = np.zeros(3)
     for i in range(3):
@@ -17,7 +17,7 @@ def fresh_array_filled(x):
     return np.sum(out)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def recurrence_in_an_array(x):
     out = np.zeros(5)
     out[0] = x[0]
@@ -26,7 +26,7 @@ def recurrence_in_an_array(x):
     return np.sum(out**2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def cell_written_twice(x):
     out = np.empty(2)
     out[0] = x[0]
@@ -35,14 +35,14 @@ def cell_written_twice(x):
     return out[0] * out[1]
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def cell_overwritten_with_a_constant(x):
     y = x * x
     y[1] = 5.0
     return np.sum(y * x)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def augmented_slice(x):
     y = x * 1.0
     y[1:] += x[:-1]
@@ -51,7 +51,7 @@ def augmented_slice(x):
     return np.sum(y**2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def augmented_array(x):
     y = x * 2
     y += x
@@ -61,7 +61,7 @@ def augmented_array(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def alias_sees_the_store(x):
     a = x * 1.0
     b = a
@@ -69,7 +69,7 @@ def alias_sees_the_store(x):
     return np.sum(b * x)
 
 
-@program(M, engine="tape")
+@program(M, engine="compiled")
 def view_sees_the_store(m):
     a = m * 1.0
     row = a[1]
@@ -78,7 +78,7 @@ def view_sees_the_store(m):
     return np.sum(column**2) + np.sum(a)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def store_into_a_view(x):
     a = np.zeros((2, 3))
     top = a[0]
@@ -96,7 +96,7 @@ def store_into_a_reshaped_view(x):
     return np.sum(a[:, 0] * a[:, 1])
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_changed_after_use(x):
     w = np.array([1.0, 2.0, 3.0])
     y = x * w
@@ -104,7 +104,7 @@ def constant_changed_after_use(x):
     return np.sum(y * w)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_augmented_after_use(x):
     w = np.array([1.0, 2.0, 3.0])
     y = x * w
@@ -112,7 +112,7 @@ def constant_augmented_after_use(x):
     return np.sum(y) + np.sum(w)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_changed_in_a_loop(x):
     w = np.ones(3)
     s = 0.0
@@ -122,7 +122,7 @@ def constant_changed_in_a_loop(x):
     return s * np.sum(w)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_changed_through_an_alias(x):
     w = np.array([1.0, 2.0, 3.0])
     other = w
@@ -131,7 +131,7 @@ def constant_changed_through_an_alias(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_sorted_in_place(x):
     w = np.array([3.0, 1.0, 2.0])
     y = x * w
@@ -139,7 +139,7 @@ def constant_sorted_in_place(x):
     return np.sum(y * y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def constant_filled(x):
     w = np.array([3.0, 1.0, 2.0])
     y = x * w
@@ -147,7 +147,7 @@ def constant_filled(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def index_changed_after_use(x):
     index = np.array([0, 1, 1])
     y = x[index]
@@ -155,7 +155,7 @@ def index_changed_after_use(x):
     return np.sum(y * np.arange(1.0, 4.0))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def mask_changed_after_use(x):
     mask = x > 1.5
     y = np.where(mask, x * x, x)
@@ -163,7 +163,7 @@ def mask_changed_after_use(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def helper_changes_a_constant(x):
     def spoil(w):
         w[0] = 100.0
@@ -174,7 +174,7 @@ def helper_changes_a_constant(x):
     return np.sum(y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def value_changed_after_use(x):
     a = x * 2
     b = a * a
@@ -182,7 +182,7 @@ def value_changed_after_use(x):
     return np.sum(b) + np.sum(a)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def result_changed_after_the_operation(x):
     e = np.exp(x)
     y = e * 2
@@ -190,27 +190,27 @@ def result_changed_after_the_operation(x):
     return np.sum(y) + np.sum(e)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def argument_is_changed(x):
     x[0] = x[1] * x[2]
     return np.sum(x * x)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def argument_is_augmented(x):
     x *= 2
     x += 1
     return np.sum(x * x)
 
 
-@program(X, X + 1, engine="tape", argnums=0)
+@program(X, X + 1, engine="compiled", argnums=0)
 def other_argument_is_changed(x, y):
     z = x * y
     y[:] = 0.0
     return np.sum(z)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def captured_start_is_copied(x):
     u = START.copy()
     for _ in range(4):
@@ -218,7 +218,7 @@ def captured_start_is_copied(x):
     return np.sum(u**2)
 
 
-@program(X, 3, engine="tape")
+@program(X, 3, engine="compiled")
 def heat(u, steps):
     u = u.copy()
     for _ in range(steps):
@@ -226,14 +226,14 @@ def heat(u, steps):
     return np.sum(u * u)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def mask_store(x):
     y = x * x
     y[y > 3] = 0.5
     return np.sum(y * x)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def mask_store_of_active_values(x):
     y = np.zeros(3)
     y[x > 1.5] = x[:2] ** 2
@@ -247,7 +247,7 @@ def fancy_store(x):
     return np.sum(y * np.arange(4.0))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def number_broadcast_into_a_slice(x):
     y = np.zeros((2, 3))
     y[:, 1:] = x[0]
@@ -262,14 +262,14 @@ def array_in_a_list_changed(x):
     return np.sum(box[0] ** 2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def swapped_in_place(x):
     y = x * 1.0
     y[0], y[2] = y[2] * 2, y[0] * 3
     return np.sum(y * np.arange(1.0, 4.0))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def accumulator_of_zeros(x):
     total = np.zeros(3)
     for k in range(3):
@@ -277,7 +277,7 @@ def accumulator_of_zeros(x):
     return np.sum(total * total)
 
 
-@program(M, engine="tape")
+@program(M, engine="compiled")
 def self_overlapping_store(m):
     y = m * 1.0
     y[0] = y[1]
@@ -285,7 +285,7 @@ def self_overlapping_store(m):
     return np.sum(y**2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def out_argument(x):
     y = np.empty(3)
     np.multiply(x, x, out=y)

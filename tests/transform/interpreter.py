@@ -1,6 +1,7 @@
 """Runs IR directly, and builds it by hand: the reverse pass is tested without frontend and emitter."""
 
 import dataclasses
+import itertools
 import operator
 
 import gast
@@ -73,6 +74,8 @@ def _statement(s, env, names):
                 env[r] = x
         case ir.For():
             _loop(s, env, names)
+        case ir.Exit():
+            env[ir.Exit] = True  # whatever the body still hands on
         case _:
             raise TypeError(s)
 
@@ -98,15 +101,19 @@ def _loop(s, env, names):
     sources = sorted(s.sources, key=lambda one: one.count)
     state = [_get(c.initial, env, names) for c in s.carried]
     lists = [[] for _ in s.collected]
-    for elements in zip(*iterators, strict=False):
+    for elements in itertools.repeat(()) if isinstance(s, ir.While) else zip(*iterators, strict=False):
         for source, element in zip(sources, elements, strict=True):
             _bind(source.element, element, env)
         for c, x in zip(s.carried, state, strict=True):
             env[c.parameter] = x
+        if isinstance(s, ir.While) and not _get(s.test, env, names):
+            break
         results = _block(s.body, env, names)
         state = results[: len(state)]
         for one, x in zip(lists, results[len(state) :], strict=True):
             one.append(x)
+        if env.pop(ir.Exit, False):
+            break
     for c, x in zip(s.carried, state, strict=True):
         env[c.result] = x
     for v, one in zip(s.collected, lists, strict=True):

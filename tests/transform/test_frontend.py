@@ -284,21 +284,6 @@ def test_guards_say_what_is_assumed(monkeypatch):
 # -------------------------------------------------------------------------------------- what is refused
 
 
-def changed_after_use(x):
-    w = np.ones(3)
-    y = x * w
-    w[0] = 5.0
-    return np.sum(y)
-
-
-def changed_through_a_view(x):
-    w = np.ones(3)
-    v = w[1:]
-    y = x * w
-    v[0] = 9.0
-    return np.sum(y)
-
-
 def changed_in_turns(x):
     w, s = np.ones(3), 0.0
     for i in range(3):
@@ -319,48 +304,16 @@ def poke(a):
     a[0] = 100.0
 
 
-def changed_by_a_helper(x):
-    w = np.ones(3)
-    y = np.sum(x * w)
-    poke(w)
-    return y
-
-
-def changed_by_a_function_of_numpy(x):
-    w = np.ones(3)
-    y = np.sum(x * w)
-    np.copyto(w, 3.0)
-    return y
-
-
-def changed_by_out(x):
-    w = np.ones(3)
-    y = np.sum(x * w)
-    np.add(w, 1, out=w)
-    return y
-
-
 def changed_outside(x):
     OUTSIDE[0] = 1.0
     return np.sum(x * OUTSIDE)
 
 
-def active_store(x):
-    y = np.zeros(3)
-    y[0] = x[0]
-    return np.sum(y)
-
-
-def active_array_changed(x):
-    y = x * 2
-    y += 1
-    return np.sum(y)
-
-
 def appended(x):
     out = []
+    again = out
     out.append(x[0])
-    return out[0]
+    return again[0]
 
 
 def logged_outside(x):
@@ -369,38 +322,23 @@ def logged_outside(x):
 
 
 def converted(x):
-    return float(x[0]) * x[1]
+    return float(x[:1]) * x[1]
 
 
 def item(x):
-    return x[0].item() * x[1]
+    return x.item(0) * x[1]
 
 
-def while_loop(x):
-    t = x[0]
-    while t > 1e-3:
-        t = t * 0.5
-    return t
-
-
-def breaks(x):
-    s = 0.0
+def break_in_a_with(x):
     for v in x:
-        if v > 1:
+        with open("nowhere") as file:
+            file.write(str(v))
             break
-        s = s + v
-    return s
-
-
-def returns_in_a_loop(x):
-    for v in x:
-        if v > 1:
-            return v
-    return x[0]
+    return v
 
 
 def comprehension(x):
-    return sum([v * v for v in x])
+    return sum([v * w for v in x for w in x])
 
 
 def one_branch_only(x):
@@ -448,24 +386,15 @@ def tries(x):
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (changed_after_use, "w is changed after a differentiated operation has read it"),
-        (changed_through_a_view, "v is changed after a differentiated operation has read it"),
-        (changed_in_turns, "is changed and read in turns by a loop"),
         (changed_in_a_container, r"box\['w'\] is changed after"),
-        (changed_by_a_helper, "poke may change what the derivative reads: it writes into a"),
-        (changed_by_a_function_of_numpy, "w is changed after"),
-        (changed_by_out, "w is changed after"),
         (changed_outside, "OUTSIDE may be seen from outside"),
-        (active_store, r"a value that carries a derivative is stored in y\[0\]"),
-        (active_array_changed, "y is an array: the augmented assignment changes it in place"),
         (appended, r"stored by .append\(\)"),
         (logged_outside, r"stored by .append\(\)"),
         (converted, "the builtin float of values"),
         (item, r"\.item\(\) makes plain data"),
-        (while_loop, "a `while` loop that a derivative flows through"),
-        (breaks, "`break` and `continue`"),
-        (returns_in_a_loop, "`return` inside of a loop"),
-        (comprehension, "a list comprehension of values that carry a derivative"),
+        (break_in_a_with, "`break` or `continue` inside of a `with` block"),
+        (break_in_a_with, "is not compiled"),
+        (comprehension, "this form of comprehension over values that carry a derivative"),
         (one_branch_only, "y may have no value here: it is assigned in one branch only"),
         (without_rule, "busday_count has no derivative rule"),
         (unknown_keyword, "the derivative rule of multiply does not cover this call"),
@@ -498,6 +427,5 @@ def test_lowering_leaves_the_tree_as_it_was():
     from s2sgrad.transform.frontend.source import find
 
     before = gast.dump(find(changed_in_turns).node)
-    with pytest.raises(CompileError):
-        lower(changed_in_turns, X)
+    lower(changed_in_turns, X)
     assert gast.dump(find(changed_in_turns).node) == before

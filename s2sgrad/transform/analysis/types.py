@@ -700,6 +700,12 @@ def _norm(x, ord=None, axis=None, keepdims=False) -> Type:
     return _reduced(x, axis, keepdims, _modulus(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
 
 
+@_handles(np.diag)
+def _diag(v, k=0) -> Type:
+    t = type_of(v)
+    return one_array(t.dtype, 3 - t.ndim) if t.kind is Kind.ARRAY and t.ndim in (1, 2) else UNKNOWN
+
+
 @_handles(np.cumsum, np.cumprod)
 def _cumsum(a, axis=None, dtype=None, out=None) -> Type:
     t = type_of(a)
@@ -1146,7 +1152,8 @@ def _square_of(n) -> tuple | None:
 @_handles(np.linspace)
 def _linspace(start, stop, num=50, *options, **keywords) -> Type:
     real = all(type_of(end).kind is Kind.NUMBER and type_of(end).is_real for end in (start, stop))
-    return UNKNOWN if options or keywords or not real else one_array(REAL, 1)
+    double = {type_of(start).dtype, type_of(stop).dtype} <= {"int", "float", "bool", "int64", "float64"}
+    return UNKNOWN if options or keywords or not real else one_array("float64" if double else REAL, 1)
 
 
 @_handles(np.arange)

@@ -5,14 +5,17 @@ follows moves into the branches that go on, so that every `return` is at the end
 """
 
 import inspect
+import warnings
 from types import FunctionType
 
 import gast
+import numpy as np
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
+    LEFT,
     NEVER,
     text,
 )
@@ -77,9 +80,56 @@ class Branches:
         if decided is not None:
             self.walk(statement.body if decided else statement.orelse, after, tail=False)
             return
+        arms = self.arm(statement.body, after), self.arm(statement.orelse, after)
+        self.merge_arms(statement, test, *arms, after)
+
+    def statement_With(self, statement, after):
+        """``with np.errstate(...):`` around what a derivative flows through; other contexts stay the user's."""
+        (item, *more) = statement.items
+        known = self.static(item.context_expr.func) if isinstance(item.context_expr, gast.Call) else None
+        silent = known is not None and known.value in (np.errstate, warnings.catch_warnings)
+        if more or item.optional_vars is not None or not silent or not self.may_be_active(statement):
+            self.verbatim(statement)
+            return
+        inert = self.inert(item.context_expr)
+        then, env, end = self.arm(statement.body, after)
+        if end is not None:
+            self.refuse("this `with` block is left in the middle, which is not compiled", statement)
+        before, results = self.env, []
+        self.env = dict(before)
+        orelse = ir.Block()
+        for name, thing in env.items():
+            if thing is before.get(name) or not isinstance(thing, ir.Value):
+                self.env[name] = thing
+                continue
+            self.env[name] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+            results.append(self.env[name])
+            then.results = (*then.results, thing)
+            orelse.results = (*orelse.results, ir.Constant(None))
+        place = self.found.location(statement)
+        self.emit(ir.With(inert.code(), then, orelse, tuple(results), place))
+
+    def if_jumps(self, statement, rest: list, after: frozenset):
+        """An `if` in a loop that may end the iteration: what follows it moves into the branches that go on."""
+        test, decided = self.test(statement.test)
+        goes_on = [not syntax.ends(statement.body), not syntax.ends(statement.orelse)]
+        bodies = [[*b, *rest] if on else b for b, on in zip((statement.body, statement.orelse), goes_on, strict=True)]
+        if decided is not None:
+            return self.walk(bodies[0 if decided else 1], after, tail=False)
+        if all(goes_on) and rest:
+            self.copies += 1
+            if self.copies > MOST_COPIES:
+                self.refuse("too many `break` and `continue` statements inside of `if` statements", statement)
+        arms = [self.arm(body, after) for body in bodies]
+        self.current = statement
+        self.merge_arms(statement, test, *arms, after)
+        return NEVER if all(end is NEVER for _, _, end in arms) else LEFT
+
+    def merge_arms(self, statement, test, first: tuple, second: tuple, after: frozenset) -> None:
+        """Add an `If` with two walked branches; the environment becomes the one after it."""
         before = self.env
-        then, env_then, end_then = self.arm(statement.body, after)
-        orelse, env_else, end_else = self.arm(statement.orelse, after)
+        then, env_then, end_then = first
+        orelse, env_else, end_else = second
         if end_then is NEVER or end_else is NEVER:
             self.env = env_else if end_then is NEVER else env_then
             if end_then is NEVER and end_else is NEVER:
@@ -88,19 +138,27 @@ class Branches:
             self.hand_on(statement, test, then, orelse, alive, env, before)
             return
         results = []
+        known: dict = {}  # two names of one array stay that
         self.env = dict(before)
         for name in sorted({*env_then, *env_else}):
             a, b = env_then.get(name), env_else.get(name)
             if a is b:
                 self.env[name] = a
                 continue
-            if name not in after:
+            if (a, b) in known and (name in after or "@" in name):
+                self.env[name] = known[a, b]
+                continue
+            if name not in after and "@" not in name:
                 self.env.pop(name, None)
                 continue
             merged = self.merge_entry(name, a, b, then, orelse, statement)
             self.env[name] = merged
             if isinstance(merged, ir.Value):
                 results.append(merged)
+                if merged.type.kind is Kind.ARRAY:
+                    known[a, b] = merged
+                    if self.origin(a) is self.origin(b):
+                        self.earlier[merged] = self.origin(a)
         self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
 
     def arm(self, body: list, after: frozenset) -> tuple:
@@ -114,6 +172,13 @@ class Branches:
 
     def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement):
         """What `name` stands for after one of two branches; hands the value on from both."""
+        if name in self.partial and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
+            one = a if isinstance(a, ir.Value) else b
+            merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
+            merged.partial = True
+            for block, thing in ((then, a), (orelse, b)):
+                block.results = (*block.results, thing if thing is one else ir.Constant(None))
+            return merged
         if a is None or b is None or isinstance(a, Unbound) or isinstance(b, Unbound):
             reason = next(
                 (t.reason for t in (a, b) if isinstance(t, Unbound)),
@@ -125,6 +190,7 @@ class Branches:
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
             return Unbound(f"{name} is a function that depends on a test")
         merged = self.merged(name, a, b, statement)
+        merged.partial = name in self.partial
         then.results = (*then.results, a)
         orelse.results = (*orelse.results, b)
         return merged
@@ -132,10 +198,13 @@ class Branches:
     def hand_on(self, statement, test, then, orelse, alive, env, before) -> None:
         """An `If` one branch of which raises: what the other one assigned goes on."""
         results = []
+        known: dict = {}
         dead = orelse if alive is then else then
         for name, thing in env.items():
-            if thing is not before.get(name) and isinstance(thing, ir.Value):
-                after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+            if thing in known:
+                self.env[name] = known[thing]
+            elif thing is not before.get(name) and isinstance(thing, ir.Value):
+                known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
                 results.append(after)
                 alive.results = (*alive.results, thing)
                 dead.results = (*dead.results, ir.Constant(None))

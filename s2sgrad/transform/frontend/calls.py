@@ -123,6 +123,16 @@ class Calls:
         rule = table.lookup(function)
         if self.is_plain_function(function):
             return self.inert(node)
+        if function is float and len(node.args) == 1 and not node.keywords:
+            thing = self.expression(node.args[0])
+            if is_active(thing) and self.type_of(thing).kind is Kind.NUMBER and self.type_of(thing).is_real:
+                return self.python_number(thing, callee.operand, node)
+        if function in (sum, max, min, list, tuple) and [*map(type, node.args)] == [gast.GeneratorExp]:
+            node = self.with_list(node)
+        if function in (max, min) and not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args):
+            return self.extreme(function, node)
+        if function is sum and len(node.args) == 1 and not node.keywords:
+            return self.sum_of(self.expression(node.args[0]), node)
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)
@@ -173,6 +183,16 @@ class Calls:
         self.temporaries.add(result)
         return result
 
+    def python_number(self, thing, spelling, node) -> ir.Value:
+        """The Python number that a number is: to a derivative, the number itself."""
+        t = self.type_of(thing)
+        if t.dtype is None or t.dtype.startswith(("int", "uint", "bool")):
+            self.refuse(f"which kind of number {text(node)} gives cannot be told", node)
+        result = self.value("t", ir.FLOAT if t.is_real else dataclasses.replace(t, dtype="complex"), True)
+        self.emit(ir.Op(result, operator.pos, (thing,), {}, spelling, self.found.location(node)))
+        self.temporaries.add(result)
+        return result
+
     # ------------------------------------------------------------------------------------------- methods
 
     def method(self, base, attr: str, node):
@@ -181,6 +201,8 @@ class Calls:
             return self.container_method(base, attr, node)
         if attr in table.INACTIVE_METHODS and t.kind in NUMERIC:
             return self.inert(node)
+        if attr == "item" and is_active(base) and t.kind is Kind.NUMBER and not node.args and not node.keywords:
+            return self.python_number(base, "item()", node)
         if is_active(base) and attr in CONVERSIONS:
             self.refuse(f".{attr}() makes plain data of a value that carries a derivative", node)
         method = table.METHODS.get(attr)
@@ -399,7 +421,7 @@ class Calls:
         active = info.active
         if any_active(active) and result_type.kind in (Kind.OTHER, Kind.CALLABLE):
             self.refuse(f"what {callee.name} returns cannot be followed", node)
-        regions = [self.anywhere] if result_type.kind is not Kind.NUMBER else []
+        regions = [] if result_type.kind is Kind.NUMBER or info.fresh else [self.anywhere]
         result = self.value(
             "t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)]
         )

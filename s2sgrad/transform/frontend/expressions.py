@@ -13,7 +13,7 @@ import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
-from s2sgrad.transform import ir, spelling
+from s2sgrad.transform import aliases, ir, spelling
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.inert import InertExpressions
@@ -36,6 +36,7 @@ from s2sgrad.transform.frontend.kinds import (
     part,
     tuple_union,
 )
+from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
@@ -54,7 +55,7 @@ class Expressions(InertExpressions):
 
     def value(self, name: str, type_: ir.Type, active=False, regions=()) -> ir.Value:
         """A new value; `active` is a bool, or a tuple with one such entry per item of a container."""
-        value = ir.Value(name, types.with_names(type_), any_active(active))
+        value = ir.Value(name.partition("@")[0], types.with_names(type_), any_active(active))
         if isinstance(active, tuple) and value.active:
             self.parts[value] = active
         if type_.kind is not Kind.NUMBER:
@@ -105,6 +106,7 @@ class Expressions(InertExpressions):
     def bind(self, inert: Inert, name: str) -> ir.Value:
         """A value that holds the result of an inert expression."""
         value = self.value(name, inert.type, regions=inert.regions)
+        value.own = not inert.regions
         if inert.pure and name not in self.mutable:
             self.emit(ir.Bind(value, inert.code(), self.found.location(self.current)))
         else:
@@ -154,6 +156,8 @@ class Expressions(InertExpressions):
     def region_of_object(self, value) -> effects.Region:
         if id(value) not in self.object_regions:
             container = not isinstance(value, (tuple,)) and not hasattr(value, "__array__")
+            if not isinstance(value, (int, float, complex, str, type(None), np.generic)):
+                self.session.objects.append(type(value).__name__)
             self.object_regions[id(value)] = effects.Region((), external=True, container=container)
         return self.object_regions[id(value)]
 
@@ -163,6 +167,10 @@ class Expressions(InertExpressions):
         """`node` lowered: an operand, a known object, a function, or an `Inert`."""
         if isinstance(node, gast.Lambda):
             return self.nested(node)
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in BUILDING:
+            found = self.list_method(node, node)
+            if found is not None:
+                return found
         if not self.may_be_active(node):
             known = self.static(node)
             return known if known is not None else self.inert(node)
@@ -465,10 +473,14 @@ class Expressions(InertExpressions):
             active = False
         if active:
             self.freeze([*operands, *keywords.values()], node)
-        elementwise = rule.kind == "elementwise"
-        regions = [] if elementwise else [r for o in operands for r in self.regions_of(o)]
+        new = rule.kind == "elementwise" or aliases.is_new(function, keywords)
+        sharing = operands[:1] if function is operator.getitem else operands
+        regions = [] if new else [r for o in sharing for r in self.regions_of(o)]
         result = self.value("t", type_, active, regions)
-        self.emit(ir.Op(result, function, tuple(operands), keywords, spelling, self.found.location(node)))
+        op = ir.Op(result, function, tuple(operands), keywords, spelling, self.found.location(node))
+        self.emit(op)
+        if type_.kind is Kind.ARRAY and isinstance(operands[0], ir.Value) and aliases.is_view(op):
+            self.views[result] = op
         self.temporaries.add(result)
         return result
 

@@ -11,14 +11,13 @@ import gast
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
-from s2sgrad.transform import ir
+from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     BOOL,
     CONTAINERS,
     EFFECTLESS,
-    FRESH,
     MISSING,
     MODULE_DATA,
     NUMERIC,
@@ -40,6 +39,7 @@ from s2sgrad.transform.frontend.kinds import (
     runs_code,
     text,
 )
+from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
@@ -299,7 +299,7 @@ class InertExpressions:
         operand = (
             ir.Constant(index.value)
             if index.value is not None
-            else ir.Code(node.slice, {}, self.facts(node.slice, bound)[0])
+            else self.sample(node.slice, self.facts(node.slice, bound)[0], bound)
         )
         result = self.item(base, operand)
         container = self.static(node.value, bound)
@@ -394,9 +394,10 @@ class InertExpressions:
         harmless = function in EFFECTLESS if function.__hash__ else False
         pure = pure and (harmless or self.session.is_effectless(function))
         rule = table.lookup(function)
-        new = rule is not None and rule.kind == "elementwise" and function not in VIEWING or function in FRESH
+        elementwise = rule is not None and rule.kind == "elementwise" and function not in VIEWING
         kept = any(k.arg in (None, "copy", "out") for k in node.keywords) or effects.writes_out(function, node)
-        return result, False, pure, [] if result.kind is Kind.NUMBER or new and not kept else regions
+        new = result.kind is Kind.NUMBER or (elementwise or aliases.is_new(function, kwargs)) and not kept
+        return result, False, pure, [] if new else regions
 
     def builtin_type(self, function, args, kwargs) -> ir.Type:
         if function in PYTHON_TYPES and len(args) == 1 and not kwargs:
@@ -416,6 +417,8 @@ class InertExpressions:
     def _method_call(self, node, arguments, pure, regions, bound):
         attr = node.func.attr
         base, _, clean, own = self.facts(node.func.value, bound)
+        if attr in BUILDING and self.own_list(node.func.value) is not None and node.func.value.id not in self.changing:
+            self.refuse(f".{attr}() inside of this expression is not compiled", node)
         if attr in effects.MUTATING_METHODS and base.kind is not Kind.NUMBER:
             self.write(node.func.value, node, bound)
             for region in own:
@@ -427,7 +430,7 @@ class InertExpressions:
             samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
             args = (self.sample(node.func.value, base, bound), *samples)
             result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
-            new = result.kind is Kind.NUMBER or method.function in FRESH
+            new = result.kind is Kind.NUMBER or aliases.is_new(method.function, [k.arg for k in node.keywords])
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS

@@ -38,6 +38,7 @@ OPERATORS = {
 }
 
 NEVER = object()  # the result of a block that raises
+LEFT = object()  # the result of a block that ends the iteration of the loop around it
 
 NUMERIC = (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
 SEQUENCES = (Kind.LIST, Kind.TUPLE)

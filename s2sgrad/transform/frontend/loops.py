@@ -8,7 +8,7 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend import effects, resolve
 from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
@@ -16,6 +16,7 @@ from s2sgrad.transform.frontend.kinds import (
     any_active,
     either,
     is_active,
+    is_live,
     text,
     tuple_union,
 )
@@ -37,9 +38,7 @@ class Loops(Unrolling):
     """The part of `Lowering` that deals with loops."""
 
     def statement_For(self, statement, after):
-        if syntax.contains(statement, gast.Return):
-            self.refuse("`return` inside of a loop is not compiled", statement)
-        if not self.may_be_active(statement):
+        if self.is_inert(statement):
             self.inert_loop(statement, after)
         elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
             self.over_functions(statement, after)
@@ -63,26 +62,54 @@ class Loops(Unrolling):
         self.walk(statement.orelse, after, tail=False)
 
     def for_(self, statement, after) -> None:
-        if any(jumps(s) for s in statement.body):
-            self.refuse("`break` and `continue` in a loop that a derivative flows through are not compiled", statement)
         make_sources = self.sources(statement)
+        exposed = exposed_names(statement.body, self.names)
+        appends = self.appends_of(statement)
+        self.collecting |= dict.fromkeys(appends)
+        sources, carried, body = self.turns(statement, exposed, after, make_sources)
+        collected = self.collected(appends, body, statement)
+        self.see_sources(sources, body, statement)
+        self.emit(ir.For(sources, carried, body, collected, self.found.location(statement)))
+        self.look_again_after()
+        self.join_collected(appends, collected, statement)
+        self.walk(statement.orelse, after, tail=False)  # there is no `break` where there is an `else`
+
+    def while_(self, statement, after) -> None:
+        exposed = exposed_names(statement.body, self.names) | self.names.loads(statement.test)
+        appends = self.appends_of(statement)
+        self.collecting |= dict.fromkeys(appends)
+        test, carried, body = self.turns(statement, exposed, after, lambda: self.loop_test(statement.test))
+        collected = self.collected(appends, body, statement)
+        self.emit(ir.While([], carried, body, collected, self.found.location(statement), test))
+        self.look_again_after()
+        self.join_collected(appends, collected, statement)
+        self.walk(statement.orelse, after, tail=False)
+
+    def loop_test(self, node):
+        """The test of a `while`, to be evaluated before each turn."""
+        decided = self.decide(node)
+        if decided is not None:
+            return ir.Constant(decided)
+        before = len(self.statements)
+        test = self.inert(node).code()
+        if len(self.statements) > before or not self.looked.isdisjoint(test.reads.values()):
+            self.refuse("this test of a `while` loop is not compiled", node)
+        return test
+
+    def turns(self, statement, exposed: frozenset, after: frozenset, head) -> tuple:
+        """Walk a loop; `head` evaluates what stands at its head, once a turn."""
         stores = self.names.stores(statement)
-        exposed = exposed_names([*statement.body], self.names)
         inner_after = after | exposed
 
         def turn():
             self.env.update({n: Unbound(f"{n} may have no value here") for n in stores if n not in self.env})
-            sources = make_sources()
-            end = self.walk(statement.body, inner_after, tail=False)
-            if end is NEVER:
+            found = head()
+            if self.walk(statement.body, inner_after, tail=False) is NEVER:
                 self.refuse("`raise` at the end of a loop", statement)
-            return sources
+            return found
 
         after_loop = after.union(*map(self.names.loads, statement.orelse))
-        sources, carried, body = self.fixpoint(stores, exposed, after_loop, turn, statement)
-        self.emit(ir.For(sources, carried, body, [], self.found.location(statement)))
-        if statement.orelse:  # there is no `break`
-            self.walk(statement.orelse, after, tail=False)
+        return self.fixpoint(stores, exposed, after_loop, turn, statement)
 
     def fixpoint(self, stores, exposed, after, turn, statement) -> tuple:
         """Walk a loop until what it carries is stable: what `turn` gave, the carried values, the body.
@@ -96,6 +123,10 @@ class Loops(Unrolling):
             thing = before.get(name)
             if isinstance(thing, ir.Value):
                 state[name] = (thing.type, self.activity(thing))
+        together = {n: self.first_name(n, names, before) for n in names}
+        lost: set = set()
+        shared: set = set()
+        others: set = set()
         self.loops = (*self.loops, object())
         try:
             for _ in range(MOST_TURNS):
@@ -104,13 +135,26 @@ class Loops(Unrolling):
                 parameters = {}
                 for name, (t, active) in state.items():
                     if isinstance(before.get(name), ir.Value):
-                        value = ir.Value(name, types.with_names(t), any_active(active))
-                        self.adopt(value, active, [r for r in self.regions_of(before[name])])
-                        parameters[name] = self.env[name] = value
+                        first = together.get(name, name)
+                        if first not in parameters:
+                            value = ir.Value(first.partition("@")[0], types.with_names(t), any_active(active))
+                            self.adopt(value, active, [r for r in self.regions_of(before[name])])
+                            parameters[first] = value
+                        parameters[name] = self.env[name] = parameters[first]
+                self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
+                for one, other in shared:
+                    for r in self.regions_of(parameters[one]):
+                        for q in self.held(self.env.get(other)):
+                            r.join(q)
                 with self.inside_block(block):
+                    self.look_again(before, parameters, others)
+                    start = dict(self.env)
                     made = turn()
                 end = self.env
-                changed = self.next_state(state, names, before, end, statement)
+                changed = self.memory_of_turn(
+                    names, state, before, start, end, parameters, together, lost, shared, others
+                )
+                changed = self.next_state(state, names, before, end, statement) or changed
                 if not changed:
                     break
             else:
@@ -119,8 +163,11 @@ class Loops(Unrolling):
             self.loops = self.loops[:-1]
         self.env = dict(before)
         carried, results = [], []
+        carried_on = {}
         for name in names:
-            if name in state:
+            if together.get(name, name) != name:
+                self.env[name] = self.env[together[name]]
+            elif name in state:
                 t, active = state[name]
                 last = end[name]
                 initial = before.get(name)
@@ -132,7 +179,11 @@ class Loops(Unrolling):
                         region.join(other)
                 start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
                 result = self.value(name, t, active, self.regions_of(last))
+                parameter.partial = result.partial = name in self.partial
                 carried.append(ir.Carried(parameter, start, result))
+                if name in parameters and name not in others:
+                    self.earlier[result] = initial
+                    carried_on[initial] = result
                 results.append(last)
                 self.env[name] = result
             elif name in end and end[name] is before.get(name):
@@ -144,6 +195,8 @@ class Loops(Unrolling):
                 )
         for name in stores - set(names):
             self.env.pop(name, None)
+        self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
+        self.carried_on = carried_on
         block.results = tuple(results)
         return made, carried, block
 
@@ -256,6 +309,7 @@ class Loops(Unrolling):
 
     def source(self, plan, statement) -> ir.Source:
         kind, operand, target, element, active, reverse = plan
+        self.freeze([operand], statement)  # the backward loop may run over it again
         regions = [] if kind == "count" else self.inside(self.regions_of(operand))
         bound = self.loop_target(target, element, active, regions, statement)
         if kind == "count":
@@ -290,23 +344,21 @@ class Loops(Unrolling):
             if isinstance(statement, gast.For):
                 self.for_(statement, after | self.names.stores(statement))
             else:
-                stores, exposed = self.names.stores(statement), exposed_names(statement.body, self.names)
-
-                def turn():
-                    self.env.update({n: Unbound("") for n in stores if n not in self.env})
-                    self.inert(statement.test)
-                    self.walk(statement.body, after | exposed | stores, tail=False)
-
-                self.fixpoint(stores, exposed, after | stores, turn, statement)
+                self.while_(statement, after | self.names.stores(statement))
             return {n: self.env[n].type for n in self.names.stores(statement) if isinstance(self.env.get(n), ir.Value)}
         except CompileError:
             return {}
         finally:
             self.statements, self.env, self.current = outside
 
-    def statement_While(self, statement, after):
+    def is_inert(self, statement) -> bool:
+        """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?"""
         if self.may_be_active(statement):
-            self.refuse("a `while` loop that a derivative flows through is not compiled", statement)
-        if syntax.contains(statement, gast.Return):
-            self.refuse("`return` inside of a loop is not compiled", statement)
-        self.inert_loop(statement, after)
+            return False
+        return not any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
+
+    def statement_While(self, statement, after):
+        if not self.is_inert(statement):
+            self.while_(statement, after)
+        else:
+            self.inert_loop(statement, after)

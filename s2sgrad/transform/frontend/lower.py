@@ -49,12 +49,17 @@ from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.calls import Calls, carrying
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.kinds import (
+    LEFT,
     NEVER,
     any_active,
 )
+from s2sgrad.transform.frontend.leaving import Leaving
+from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
+from s2sgrad.transform.frontend.memory import Writes
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
+    jumps,
     mutable_names,
 )
 from s2sgrad.transform.frontend.statements import Statements
@@ -62,7 +67,7 @@ from s2sgrad.transform.frontend.unused import without_unused_definitions
 from s2sgrad.transform.ir import Kind
 
 
-class Lowering(Statements, Branches, Loops, Calls, Expressions):
+class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
     """One function being lowered.
 
     Parameters
@@ -86,12 +91,23 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
         self.env: dict = {}
         self.parts: dict = {}
         self.regions: dict = {}
+        self.earlier: dict = {}  # an array that was written to -> itself before that
+        self.carried_on: dict = {}  # arrays before the loop walked last -> after it
+        self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
+        self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
+        self.is_top = False  # the function that is differentiated, not one that it calls
+        self.parameters: list = []
+        self.written_arguments: set = set()
+        self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
         self.temporaries: set = set()
         self.object_regions: dict = session.object_regions
         self.anywhere = effects.Region((), external=True)
         self.loops: tuple = ()
         self.copies = 0
+        self.own_lists = None
+        self.collecting: dict = {}
+        self.changing: set = set()
         self.writes_outside = False
         self.returned: list = []
         self.parameter_names: set = set()
@@ -102,6 +118,11 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
         for statement in body:
             self.local |= self.names.stores(statement)
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
+        leaving = Leaving(self.identifiers)
+        if not isinstance(found.node, gast.Lambda):
+            body = leaving.body(body)
+            self.local |= set().union(*map(self.names.stores, body))
+        self.partial = leaving.results  # names that are bound only where a flag says so
         if outer:
             self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
@@ -116,6 +137,7 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
             name += "_"
         self.parameter_names.add(name)
         value = ir.Value(name, types.with_names(type_), any_active(active))
+        self.parameters.append(value)
         if isinstance(active, tuple) and value.active:
             self.parts[value] = active
         if type_.kind is not Kind.NUMBER:
@@ -151,6 +173,8 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
     def walk(self, statements: list, after: frozenset, tail: bool):
         """Lower statements; returns what they return, NEVER where they raise, None where control falls out.
 
+        LEFT where they leave the iteration of the loop that they stand in: by `break` or by `continue`.
+
         `after` are the names that may be read afterwards.
         """
         afters = [after]
@@ -164,16 +188,22 @@ class Lowering(Statements, Branches, Loops, Calls, Expressions):
             if isinstance(statement, gast.Raise):
                 self.verbatim(statement)
                 return NEVER
+            if isinstance(statement, (gast.Break, gast.Continue)):
+                if isinstance(statement, gast.Break):
+                    self.emit(ir.Exit(self.found.location(statement)))
+                return LEFT
+            if isinstance(statement, gast.If) and jumps(statement):
+                return self.if_jumps(statement, statements[k + 1 :], after)
             if isinstance(statement, gast.If) and syntax.contains(statement, gast.Return):
                 if not tail:
-                    self.refuse("`return` inside of a loop is not compiled", statement)
+                    self.refuse("`return` in this place is not compiled", statement)
                 return self.if_returns(statement, statements[k + 1 :], after)
             self.statement(statement, later)
         return None
 
     def return_(self, statement, tail):
         if not tail:
-            self.refuse("`return` inside of a loop is not compiled", statement)
+            self.refuse("`return` in this place is not compiled", statement)
         if statement.value is None:
             return ir.Constant(None)
         result = self.operand(self.expression(statement.value), "result")

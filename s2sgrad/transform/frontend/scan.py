@@ -48,8 +48,16 @@ def jumps(statement) -> bool:
     if isinstance(statement, (gast.Break, gast.Continue)):
         return True
     if isinstance(statement, (*LOOPS, *syntax.FUNCTIONS)):
-        return False
+        return any(map(jumps, getattr(statement, "orelse", [])))
     return any(jumps(child) for child in syntax.children(statement) if not isinstance(child, gast.expr))
+
+
+def breaks(statement) -> bool:
+    """Does a `break` of the loop around it stand in `statement`?"""
+    if isinstance(statement, (*LOOPS, *syntax.FUNCTIONS)):
+        return any(map(breaks, getattr(statement, "orelse", [])))
+    inner = (child for child in syntax.children(statement) if not isinstance(child, gast.expr))
+    return isinstance(statement, gast.Break) or any(map(breaks, inner))
 
 
 def exposed_names(body: list, names: syntax.Names) -> frozenset:

@@ -20,6 +20,7 @@ class Info:
     active: object = True
     recursive: bool = False
     writes_outside: bool = False
+    fresh: bool = False  # the result is surely in memory of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Session:
     names: syntax.Names = field(default_factory=syntax.Names)
     purity: effects.Purity = field(default_factory=effects.Purity)
     object_regions: dict = field(default_factory=dict)
+    apart: bool = False  # it writes into an argument
+    objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     callees: dict = field(default_factory=dict)
     kept: list = field(default_factory=list)
     rows: dict = field(default_factory=dict)
@@ -133,6 +136,8 @@ class Session:
                 if guess == ir.UNKNOWN and type_ == ir.UNKNOWN:
                     break
         info.writes_outside = lowering.writes_outside
+        own = lowering.regions_of(result)
+        info.fresh = type_.kind is ir.Kind.ARRAY and bool(own) and not any(r.root().external for r in own)
         made = [ir.Parameter(p) for p in parameters]
         callee.active = tuple(p.active for p in parameters)
         callee.function = ir.Function(label, made, block, namespace, found.location())

@@ -31,6 +31,7 @@ from s2sgrad.transform.frontend.scan import (
     LOOPS,
     code_node,
     expressions_of,
+    jumps,
     target_name,
     targets_of,
 )
@@ -49,7 +50,11 @@ class Statements:
             self.verbatim(statement)
 
     def statement_Expr(self, statement, after):
-        if isinstance(statement.value, gast.Constant):
+        if isinstance(statement.value, gast.Constant) or self.list_statement(statement):
+            return
+        if self.written_call(statement.value, statement):
+            return
+        if self.in_its_place(statement.value, statement) is not None:
             return
         if self.may_be_active(statement.value):
             thing = self.expression(statement.value)
@@ -92,8 +97,31 @@ class Statements:
             else:
                 self.assign(statement.target, self.expression(statement.value), statement)
 
+    def is_exchange(self, statement) -> bool:
+        """Is it ``a, b = b, a`` of arrays that may be written to, or ``a[i], a[j] = x, y``?"""
+        target, value = statement.targets[0], statement.value
+        pair = isinstance(target, (gast.Tuple, gast.List)) and isinstance(value, (gast.Tuple, gast.List))
+        if not pair or len(statement.targets) > 1 or len(target.elts) != len(value.elts):
+            return False
+        if any(isinstance(e, gast.Starred) for e in [*target.elts, *value.elts]):
+            return False
+        written = [self.view_of(e) for e in value.elts if isinstance(e, gast.Name) and e.id in self.mutable]
+        stores = any(isinstance(e, gast.Subscript) for e in target.elts) and self.may_be_active(statement)
+        pairs = [(t, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, gast.Name)]
+        stores = stores or any(t.id in self.mutable and isinstance(v, gast.Call) for t, v in pairs)
+        return stores or any(v is not None for v in written)
+
     def statement_Assign(self, statement, after):
-        thing = self.expression(statement.value)
+        if self.list_statement(statement):
+            return
+        if self.is_exchange(statement):
+            things = self.expressions(statement.value.elts)
+            things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
+            self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
+            return
+        thing = self.assigned_view(statement.value)
+        thing = self.in_its_place(statement.value, statement) if thing is None else thing
+        thing = self.expression(statement.value) if thing is None else thing
         several = len(statement.targets) > 1
         if several and isinstance(thing, Inert):
             thing = self.bind(thing, target_name(statement.targets[-1]) or "t")
@@ -153,8 +181,21 @@ class Statements:
                 self.refuse(f"{len(t.items)} values are unpacked into {len(target.elts)} names", statement)
         else:
             self.refuse("what is unpacked here cannot be told", statement)
-        targets = self.pattern(target, t, self.activity(thing), self.regions_of(thing), statement)
+        stores: list = []
+        targets = self.pattern(target, t, self.activity(thing), self.regions_of(thing), statement, stores)
         self.emit(ir.Unpack(targets, thing, self.found.location(statement)))
+        self.store_all(stores, statement)
+
+    def store_all(self, pairs: list, statement) -> None:
+        """Assign things to targets, the first first; what they may share memory with is not changed meanwhile."""
+        for target, thing in pairs:
+            before = {name: self.env.get(name) for name in self.env}
+            self.assign(target, thing, statement)
+            for _, other in pairs:
+                if self.type_of(other).kind is not Kind.NUMBER and isinstance(target, gast.Subscript):
+                    array = before.get(target.value.id) if isinstance(target.value, gast.Name) else None
+                    if array is None or self.meet(array, other):
+                        self.refuse("what is stored here may share memory with where it is stored", statement)
 
     def unpack_starred(self, target, thing, statement) -> None:
         """``a, *b = thing`` for a container of known length."""
@@ -172,7 +213,7 @@ class Statements:
         for element, item in zip(plain, [*items[:i], rest, *items[last:]], strict=True):
             self.assign(element, item, statement)
 
-    def pattern(self, target, t: ir.Type, active, regions, statement) -> tuple:
+    def pattern(self, target, t: ir.Type, active, regions, statement, stores=None) -> tuple:
         """Values for the parts of what is unpacked, assigned to the names of `target`."""
         found = []
         if t.items is not None and len(t.items) != len(target.elts):
@@ -185,13 +226,15 @@ class Statements:
             if isinstance(element, (gast.Tuple, gast.List)):
                 if any_active(on) and item.kind not in (*SEQUENCES, Kind.ARRAY):
                     self.refuse("what is unpacked here cannot be told", statement)
-                found.append(self.pattern(element, item, on, regions, statement))
+                found.append(self.pattern(element, item, on, regions, statement, stores))
             else:
                 value = self.value(target_name(element) or "t", item, on, regions)
                 if isinstance(element, gast.Name):
                     self.env[element.id] = value
+                elif stores is None:
+                    self.refuse("this form of loop variable is not compiled", statement)
                 else:
-                    self.store(element, value, statement)
+                    stores.append((element, value))
                 found.append(value)
         return tuple(found)
 
@@ -240,6 +283,11 @@ class Statements:
     def store(self, target, thing, statement) -> None:
         """``target[...] = thing`` or ``target.name = thing``."""
         what = text(target)
+        array = self.written_array(target.value) if isinstance(target, gast.Subscript) else None
+        if array is not None and self.is_followed(array, thing):
+            thing = self.placed_before(thing, target.slice)
+            self.write_into(array, self.index(target.slice), thing, None, statement)
+            return
         if is_live(thing, self):
             self.refuse(f"a value that carries a derivative is stored in {what}", statement)
         root = target
@@ -264,8 +312,18 @@ class Statements:
         reads = reads | self.reads_of(target)
         self.emit(ir.Verbatim(node, reads, {}, self.found.location(statement)))
 
+    def placed_before(self, thing, node):
+        """What is stored is evaluated before the index `node`: where that may matter, in a line of its own."""
+        if isinstance(thing, Inert) and not thing.pure and not isinstance(node, gast.Constant):
+            return self.place(thing, "t")
+        return thing
+
     def statement_AugAssign(self, statement, after):
+        if self.list_statement(statement):
+            return
         target = statement.target
+        if self.augmented(statement):
+            return
         if not isinstance(target, gast.Name):
             if self.may_be_active(statement.value) and not isinstance(self.expression_or_none(statement.value), Inert):
                 self.refuse(f"a value that carries a derivative is stored in {text(target)}", statement)
@@ -277,6 +335,8 @@ class Statements:
         name = target.id
         if name not in self.env:
             self.refuse(f"{name} may have no value here", statement)
+        if isinstance(self.env[name], Unbound):
+            self.refuse(self.env[name].reason, statement)
         kind = self.type_of(self.env[name]).kind
         load = gast.Name(name, gast.Load(), None, None)
         if kind is Kind.NUMBER or (kind in (Kind.TUPLE,)):
@@ -360,15 +420,24 @@ class Statements:
             self.refuse(f"{describe(statement)} that a derivative flows through is not compiled", statement)
         if not simple and syntax.contains(statement, (gast.Return, gast.Global, gast.Nonlocal)):
             self.refuse(f"`return` inside of {describe(statement)} is not compiled", statement)
+        if jumps(statement):
+            self.refuse(f"`break` or `continue` inside of {describe(statement)} is not compiled", statement)
         stores = self.names.stores(statement)
         bound = {
             name: (known or {}).get(name, ir.UNKNOWN)
             for name in stores
-            if name not in self.env or name in (known or {})
+            if name not in self.env or name in (known or {}) or isinstance(self.env[name], Unbound)
         }
+        lists = self.changed_lists(statement)
+        self.changing, before = self.changing | lists, self.changing
         self.effects_of(statement, bound)
+        self.changing = before
         reads = {}
-        for name in self.names.loads(statement):
+        blocks = isinstance(statement, (*LOOPS, gast.If, gast.With, gast.Try))
+        kept = {n for n in stores if isinstance(self.env.get(n), ir.Value)} if blocks else set()
+        if any(is_live(self.env[n], self) for n in kept):
+            self.refuse(f"{describe(statement)} that may bind a name of a value that carries a derivative", statement)
+        for name in self.names.loads(statement) | kept:  # what it does not surely bind stays what it was
             if name in self.env:
                 if isinstance(self.env[name], Unbound) and name in stores:
                     continue
@@ -383,6 +452,9 @@ class Statements:
             if known is None and isinstance(old, ir.Value) and isinstance(statement, LOOPS):
                 t = ir.UNKNOWN
             writes[name] = self.value(name, t, False, [*regions, self.anywhere])
+            self.env[name] = writes[name]
+        for name in lists - stores:
+            writes[name] = self.value(name, ir.Type(self.type_of(self.env[name]).kind), False, regions)
             self.env[name] = writes[name]
         self.emit(ir.Verbatim(statement, reads, writes, self.found.location(statement)))
 

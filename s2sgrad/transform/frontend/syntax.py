@@ -144,7 +144,7 @@ def contains(node, kinds) -> bool:
 def ends(body: list) -> bool:
     """Does control surely never fall out of the end of these statements?"""
     for statement in body:
-        if isinstance(statement, (gast.Return, gast.Raise)):
+        if isinstance(statement, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
             return True
         if isinstance(statement, gast.If) and ends(statement.body) and ends(statement.orelse):
             return True

@@ -51,12 +51,15 @@ def operands_of(s) -> list:
         return list(s.items)
     if isinstance(s, ir.Unpack):
         return [s.source]
+    if isinstance(s, ir.Store):
+        return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
     if isinstance(s, ir.Call):
         return list(s.args)
     if isinstance(s, ir.If):
         return [s.test]
     if isinstance(s, ir.For):
-        return [*(x.iterable for x in s.sources), *(x.start for x in s.sources), *(c.initial for c in s.carried)]
+        heads = [*(x.iterable for x in s.sources), *(x.start for x in s.sources), *(c.initial for c in s.carried)]
+        return [*heads, s.test] if isinstance(s, ir.While) else heads
     return []
 
 

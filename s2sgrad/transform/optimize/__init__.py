@@ -9,6 +9,7 @@ import dataclasses
 
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.optimize.accumulate import accumulate
+from s2sgrad.transform.optimize.borrow import borrow
 from s2sgrad.transform.optimize.fold import fold, refold
 from s2sgrad.transform.optimize.prune import prune, pruned
 from s2sgrad.transform.optimize.relax import relax
@@ -47,7 +48,7 @@ def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
     if relaxed is not function:
         function = prune(fold(relaxed))
     if in_place:
-        function = prune(accumulate(function))
+        function = prune(borrow(prune(accumulate(function))))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
 
 

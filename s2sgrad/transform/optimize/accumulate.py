@@ -107,6 +107,9 @@ class _Accumulate:
                         fresh.add(s.target)
                     elif s.into in fresh:
                         fresh.add(s.target)
+                case ir.Store():
+                    if s.into in fresh:
+                        fresh.add(s.target)
             done.append(s)
         return done
 
@@ -117,9 +120,9 @@ class _Accumulate:
             statements = self.block(block.statements, mapping)
             blocks.append(ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results)))
         if isinstance(s, ir.If):
-            return ir.If(walk.replaced(s.test, mapping), *blocks, s.results, s.location)
-        head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
-        return ir.For(head.sources, head.carried, blocks[0], head.collected, s.location)
+            return dataclasses.replace(s, test=walk.replaced(s.test, mapping), then=blocks[0], orelse=blocks[1])
+        head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
+        return dataclasses.replace(head, body=blocks[0])
 
     def added(self, s: ir.Op, fresh: set):
         """An addition, in place where one of its operands is nobody else's."""
@@ -202,7 +205,7 @@ class _Accumulate:
                         owned[s.target] = self.mine(s.args[0], owned)
                     elif s.function in _PASSING:
                         owned[s.target] = _wholly(self.mine(s.args[0], owned))
-                case ir.Accumulate():
+                case ir.Accumulate() | ir.Store():
                     if owned.get(s.into):
                         owned[s.target] = owned[s.into]
                         self.writable.add(s.target)
@@ -283,7 +286,7 @@ def is_fresh(s: ir.Op) -> bool:
 
 def _is_buffer(body: ir.Block, following, parameter: Value) -> bool:
     """Whether `following` is the buffer `parameter`, added to."""
-    into = {s.target: s.into for s in walk.statements(body) if isinstance(s, ir.Accumulate)}
+    into = {s.target: s.into for s in walk.statements(body) if isinstance(s, ir.Accumulate | ir.Store)}
     while following in into:
         following = into[following]
     return following is parameter

@@ -37,6 +37,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.ir import Constant, Kind, Value
 
@@ -80,6 +81,7 @@ def fold(function: ir.Function) -> ir.Function:
     if function.backward_at is None:
         return function
     build = Builder()
+    build.unstable = Memory(function.body).is_written
     for s in function.body.statements[: function.backward_at]:
         build.add(s)
     mapping: dict = {}
@@ -116,9 +118,9 @@ def _refold_blocks(build, s, mapping):
         refold(part, block.statements, mapping)
         inner.append(ir.Block(part.statements, tuple(walk.replaced(r, mapping) for r in block.results)))
     if isinstance(s, ir.If):
-        return ir.If(walk.replaced(s.test, mapping), *inner, s.results, s.location)
-    head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
-    return ir.For(head.sources, head.carried, inner[0], head.collected, s.location)
+        return dataclasses.replace(s, test=walk.replaced(s.test, mapping), then=inner[0], orelse=inner[1])
+    head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
+    return dataclasses.replace(head, body=inner[0])
 
 
 # ------------------------------------------------------------------------------------------- questions

@@ -94,6 +94,8 @@ class _Pruner:
                 return None if self.generated or id(s) in self.unfailing else s
             case ir.Make() | ir.Accumulate():
                 return s if s.target in live else None
+            case ir.Store():
+                return s if s.target in live or s.lasting else None
             case ir.Bind():
                 return s if s.target in live or not self.is_pure(s.code.node) else None
             case ir.Call():
@@ -123,7 +125,8 @@ class _Pruner:
             return None
         for _, alive in inner:
             live |= alive
-        return ir.If(s.test, inner[0][0], inner[1][0], tuple(s.results[i] for i in wanted), s.location)
+        results = tuple(s.results[i] for i in wanted)
+        return dataclasses.replace(s, then=inner[0][0], orelse=inner[1][0], results=results)
 
     def loop(self, s: ir.For, live: set):
         n = len(s.carried)
@@ -131,7 +134,7 @@ class _Pruner:
         collected = [i for i, v in enumerate(s.collected) if v in live]
         while True:  # what the body reads of the iteration before is carried too
             results = tuple(s.body.results[i] for i in kept) + tuple(s.body.results[n + i] for i in collected)
-            alive = set(live)
+            alive = live | set(walk.values(s.test)) if isinstance(s, ir.While) else set(live)
             body = self.block(ir.Block(s.body.statements, results), alive)
             more = [i for i, c in enumerate(s.carried) if i in kept or c.parameter in alive]
             if more == kept:
@@ -141,7 +144,7 @@ class _Pruner:
             return None
         live |= alive
         carried = [s.carried[i] for i in kept]
-        return ir.For(s.sources, carried, body, [s.collected[i] for i in collected], s.location)
+        return dataclasses.replace(s, carried=carried, body=body, collected=[s.collected[i] for i in collected])
 
 
 def _wanted(targets, live: set):

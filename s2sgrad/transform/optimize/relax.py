@@ -116,9 +116,7 @@ def _replaced(statements: list, plain: dict) -> list:
             s = ir.Op(s.target, plain[s.target], s.args, {}, None, s.location)
         elif isinstance(s, ir.If | ir.For):
             blocks = [ir.Block(_replaced(b.statements, plain), b.results) for b in walk.blocks(s)]
-            if isinstance(s, ir.If):
-                s = ir.If(s.test, *blocks, s.results, s.location)
-            else:
-                s = ir.For(s.sources, s.carried, blocks[0], s.collected, s.location)
+            parts = ("then", "orelse") if isinstance(s, ir.If) else ("body",)
+            s = dataclasses.replace(s, **dict(zip(parts, blocks, strict=True)))
         done.append(s)
     return done

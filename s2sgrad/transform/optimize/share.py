@@ -75,7 +75,7 @@ def buffers(statements: list) -> set:
         size = len(found)
         for s in everything:
             match s:
-                case ir.Accumulate():
+                case ir.Accumulate() | ir.Store():
                     found |= {s.into, s.target}
                 case ir.For():
                     for c, following in zip(s.carried, s.body.results, strict=False):
@@ -140,9 +140,9 @@ class _Sharer:
                     table[key] = s.target
             elif isinstance(s, ir.If):
                 inner = [self.inner(block, table, mapping) for block in (s.then, s.orelse)]
-                s = ir.If(s.test, *inner, s.results, s.location)
+                s = dataclasses.replace(s, then=inner[0], orelse=inner[1])
             elif isinstance(s, ir.For):
-                s = ir.For(s.sources, s.carried, self.inner(s.body, table, mapping), s.collected, s.location)
+                s = dataclasses.replace(s, body=self.inner(s.body, table, mapping))
             kept.append(s)
         return kept
 
@@ -154,8 +154,8 @@ class _Sharer:
 def _head(s, mapping: dict):
     """A statement with its own operands replaced; the blocks in it are as they were."""
     if isinstance(s, ir.If):
-        return ir.If(walk.replaced(s.test, mapping), s.then, s.orelse, s.results, s.location)
+        return dataclasses.replace(s, test=walk.replaced(s.test, mapping))
     if isinstance(s, ir.For):
-        head = walk.substituted(ir.For(s.sources, s.carried, ir.Block(), s.collected, s.location), mapping)
-        return ir.For(head.sources, head.carried, s.body, s.collected, s.location)
+        head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
+        return dataclasses.replace(head, body=s.body)
     return walk.substituted(s, mapping)

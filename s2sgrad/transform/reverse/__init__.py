@@ -130,6 +130,9 @@ def gradient(
             d = d.get(key) if isinstance(d, dict) else None
         gradients.append(_finish(adjoint, d, (v, path)))
     result = gradients[0] if single else build.sequence(gradients)
+    entering = [p.value for p in function.parameters]
+    backward = adjoint.settled(forward, ir.Block(build.statements, (result,)), entering)
+    build.statements, (result,) = backward.statements, backward.results
     if value or has_aux:
         head = [out] if value else []
         tail = [build.op(operator.getitem, out, Constant(1))] if has_aux and not value else []
@@ -184,6 +187,7 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
     results = [adjoint.operand(adjoint.take(v), v) for v in parameters]
     result = results[0] if len(results) == 1 else build.sequence(results)
     backward = optimize.tidy(forward.statements, ir.Block(build.statements, (result,)))
+    backward = adjoint.settled(forward, backward, [p.value for p in function.parameters])
     if pairs.outlives:
         before, backward = outside.held(function, backward)
         forward = ir.Block([*before, *forward.statements], forward.results)

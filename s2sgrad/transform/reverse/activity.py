@@ -95,6 +95,9 @@ class _Activity:
             case ir.Accumulate():
                 if self.is_active(s.into) or self.is_active(s.value):
                     self.mark(s.target)
+            case ir.Store():
+                if self.is_active(s.into) or self.is_active(s.value):
+                    self.mark(s.target)
             case ir.Call():
                 if any(map(self.is_active, s.args)):
                     self.mark(s.target)

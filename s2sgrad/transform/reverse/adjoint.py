@@ -7,6 +7,7 @@ what of these lies inside a loop or a branch is handed out of it afterwards, and
 """
 
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.reverse.cotangents import Scope
@@ -29,6 +30,10 @@ class Adjoint(Flow):
         self.namespace = function.namespace
         self.scope = Scope()
         self.build = Builder()
+        self.memory = Memory(function.body)
+        self.views = {s.target: s for s in walk.statements(function.body) if isinstance(s, ir.Op)}
+        self.build.unstable = self.memory.is_written
+        self.origins = origins(function.body)
         self.forward = walk.defined(function.body) | {p.value for p in function.parameters}
         for v in self.forward:
             v.type = types.with_names(v.type)  # it has a shape, in each turn of a loop
@@ -49,9 +54,29 @@ class Adjoint(Flow):
                     self.unpack(s)
                 case ir.Accumulate():
                     self.accumulate(s)
+                case ir.Store():
+                    self.store(s)
                 case ir.Call():
                     statements[i : i + 1] = self.call(s)
                 case ir.If():
                     self.branch(s)
                 case ir.For():
                     self.loop(s)
+
+
+def origins(block: ir.Block) -> dict:
+    """From each array that was written to, to itself before that."""
+    found: dict = {}
+    stores = [s for s in walk.statements(block) if isinstance(s, ir.Store)]
+    if not stores:
+        return found
+    found.update((s.target, s.into) for s in stores)
+    for s in reversed(list(walk.statements(block))):
+        if isinstance(s, ir.For):
+            for c, following in zip(s.carried, s.body.results, strict=False):
+                first = following
+                while first in found:
+                    first = found[first]
+                if first is c.parameter and first is not following and isinstance(c.initial, ir.Value):
+                    found[c.parameter] = found[c.result] = c.initial
+    return found

@@ -4,8 +4,10 @@ import operator
 
 import numpy as np
 
+from s2sgrad.errors import CompileError
 from s2sgrad.runtime import arrays
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import contents_read
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.inline import Seq
@@ -123,6 +125,41 @@ class Collecting:
         self.build.add(ir.Accumulate(target, buffer, index, contribution, self.build.location))
         self.scope.set(slot, Cotangent(target, owned=True, partial=is_container(buffer.type)))
 
+    def give(self, value, buffer: Value) -> None:
+        """Add an array that nobody else holds to the cotangent of `value`."""
+        slot = (value, ())
+        if not self.is_active(value):
+            return
+        before = self.scope.get(slot)
+        if before is not None:
+            into, more = (before.operand, buffer) if before.owned else (buffer, before.operand)
+            buffer = Value(slot_name(slot), into.type)
+            self.build.add(ir.Accumulate(buffer, into, None, more, self.build.location))
+        self.scope.set(slot, Cotangent(buffer, owned=True))
+
+    def settled(self, forward: ir.Block, backward: ir.Block, entering=()) -> ir.Block:
+        """The backward block, reading copies of what the forward block, or what comes after it, writes over.
+
+        `entering` are the values that are defined at the beginning of the forward block.
+        """
+        if not self.memory.changes:
+            return backward
+        needed = [v for v in walk.free(backward) if v in contents_read(backward) and self.memory.is_volatile(v)]
+        copies = {}
+        for v in needed:
+            made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
+            if not made and v not in entering:
+                continue  # defined further out
+            # The user's own statements may have changed it before it was used, but not between two uses.
+            uses = [i for i, s in enumerate(forward.statements) if reads(s, v)]
+            at = uses[-1] if uses else made
+            if v.type.kind is not Kind.ARRAY:
+                reason = f"{v.name} is needed again after an array that it may share memory with is changed"
+                raise CompileError(reason, self.build.location)
+            copies[v] = Value(v.name, v.type)
+            forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, None, self.build.location))
+        return walk.substitute(backward, copies)
+
     def buffer(self, slot, found: Cotangent | None) -> Value:
         """A buffer for a slot that nobody else holds, with what is in the slot already."""
         if found is not None and found.owned:
@@ -183,12 +220,20 @@ class Collecting:
         t = slot_type(slot)
         if t.kind is Kind.NUMBER:
             return Constant(0.0)
+        if slot[0].partial:
+            return ZERO
         name = slot_name(slot)
         if t.kind is Kind.ARRAY and t.ndim != 0 and (t.dtype or "").startswith(("float", "complex")):
-            return self.build.op(np.zeros_like, self.read(slot), name=name)
+            return self.build.op(np.zeros_like, self.first(self.read(slot)), name=name)
         if is_container(t):
             return self.build.op(arrays.as_gradient, Constant(None), self.read(slot), name=name)
         return self.build.op(arrays.zeros_of, self.read(slot), name=name)
+
+    def first(self, value):
+        """The array that `value` is, as it was before it was written to: what a shape is asked of."""
+        while value in self.origins:
+            value = self.origins[value]
+        return value
 
     def read(self, slot):
         """The value in a slot."""
@@ -199,6 +244,11 @@ class Collecting:
             value = self.build.op(get, value, Constant(key))
             t = item(t, key)
         return value
+
+
+def reads(s, v: Value) -> bool:
+    """Does a statement, or one in it, read a value?"""
+    return v in walk.uses(s) or any(v in walk.read(inner) for inner in walk.blocks(s))
 
 
 def absent(x) -> bool:

@@ -4,10 +4,12 @@ A loop becomes a loop over what the forward one saved, a branch a branch on the 
 call of the callee's backward function.
 """
 
+import dataclasses
 import operator
 from dataclasses import replace
 
 import gast
+import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime import arrays
@@ -42,10 +44,23 @@ class Flow(Operations):
         pair = self.pairs.get(s.callee, mask)
         both = Value("t", Type(Kind.TUPLE, items=(s.target.type, Type(Kind.TUPLE))))
         saved = Value("saved", Type(Kind.TUPLE))
-        forward = [
-            ir.Call(both, pair.forward, s.args, s.location),
-            ir.Unpack((s.target, saved), both, s.location),
-        ]
+        forward: list = []
+        given = []  # what the callee saves is to stay as it is
+        for x in s.args:
+            if self.memory.is_volatile(x):
+                kept = Value(x.name, x.type)
+                forward.append(ir.Op(kept, np.copy, (x,), {}, None, s.location))
+                x = kept
+            given.append(x)
+        forward.append(ir.Call(both, pair.forward, tuple(given), s.location))
+        if self.memory.is_volatile(s.target):
+            made = Value(s.target.name, s.target.type)
+            forward.append(ir.Unpack((made, saved), both, s.location))
+            forward.append(ir.Op(s.target, np.copy, (made,), {}, None, s.location))
+        else:
+            forward.append(ir.Unpack((s.target, saved), both, s.location))
+        if any(isinstance(o, ir.Op) and o.args[0].type.kind is not Kind.ARRAY for o in forward):
+            raise CompileError("what a function is given, or gives, is changed later", s.location)
         args = [x for x in s.args if self.is_active(x)]
         targets = tuple(Value(f"d{x.name}", cotangent_type(x.type)) for x in args)
         one = len(targets) == 1
@@ -59,13 +74,17 @@ class Flow(Operations):
         return forward
 
     def branch(self, s: ir.If) -> None:
+        buffers = {i for i, r in enumerate(s.results) if self.is_buffer(r)}
         cotangents = [self.take(r) for r in s.results]
         outer, build = self.scope, self.build
         scopes, builders = [], []
         for block in (s.then, s.orelse):
             self.scope, self.build = Scope(outer, walk.defined(block)), build.inner(block.statements)
-            for r, x, g in zip(s.results, block.results, cotangents, strict=True):
-                self.hand(x, g, r)
+            for i, (r, x, g) in enumerate(zip(s.results, block.results, cotangents, strict=True)):
+                if i in buffers:
+                    self.give(x, g)
+                else:
+                    self.hand(x, g, r)
             self.block(block.statements)
             scopes.append(self.scope)
             builders.append(self.build)
@@ -82,6 +101,7 @@ class Flow(Operations):
             self.scope, self.build = outer, build
             t = slot_type(slot)
             result = Value(slot_name(slot), merged_type([types.type_of(e.operand) for e in ends], t))
+            result.partial = slot[0].partial
             results.append(result)
             for branch, end in zip(operands, ends, strict=True):
                 branch.append(end.operand)
@@ -94,6 +114,7 @@ class Flow(Operations):
         exported: dict = {}
         for forward, builder, ends in zip((s.then, s.orelse), builders, operands, strict=True):
             backward = optimize.tidy(forward.statements, ir.Block(builder.statements, tuple(ends)))
+            backward = self.settled(forward, backward)
             own = walk.defined(forward)
             for v in walk.free(backward):
                 if v in own:
@@ -105,7 +126,12 @@ class Flow(Operations):
                 block.results += (v if block is forward else Constant(None),)
         mapping = {v: outside for v, (outside, _) in exported.items()}
         blocks = [walk.substitute(b, mapping) for b in blocks]
-        build.add(ir.If(s.test, *blocks, tuple(results), s.location))
+        build.add(dataclasses.replace(s, then=blocks[0], orelse=blocks[1], results=tuple(results)))
+
+    def is_buffer(self, value: Value) -> bool:
+        """Is the cotangent of a value that is written to one that may be written to?"""
+        found = self.scope.cotangents.get((value, ()))
+        return found is not None and found.owned and self.memory.is_written(value)
 
     def hand(self, x, g, result: Value) -> None:
         """Hand the cotangent `g` of `result` on to the operand `x` that it was assigned from."""
@@ -118,6 +144,8 @@ class Flow(Operations):
     def loop(self, s: ir.For) -> None:
         n = len(s.carried)
         entering = {}
+        written = {c for c in s.carried if c.parameter.type.kind is Kind.ARRAY and self.memory.is_written(c.parameter)}
+        buffers = {c for c in written if self.is_buffer(c.result)}
         for c in s.carried:
             g = self.take(c.result)
             if self.is_active(c.result):
@@ -136,10 +164,15 @@ class Flow(Operations):
             parameters = {}
             for c, following in zip(s.carried, s.body.results, strict=False):
                 trees: dict = {}
+                if c in written and (c, ()) in entering:
+                    p = parameters[c, ()] = Value(slot_name((c.parameter, ())), c.parameter.type)
+                    self.give(following, p)
+                    continue
                 for path, t in slots_of(c):
                     if (c, path) in entering:
                         p = parameters[c, path] = Value(slot_name((c.parameter, path)))
                         p.type = cotangent_type(at_path(following, path, t))
+                        p.partial = c.parameter.partial
                         trees[path] = p
                 if trees:
                     self.hand(following, nested(trees), c.parameter)
@@ -165,6 +198,9 @@ class Flow(Operations):
         for (c, path), _ in entering.items():
             slot = (c.parameter, path)
             found = scope.pop(slot)
+            if c in written:
+                ends[c, path] = self.buffer(slot, found)
+                continue
             ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
         rows = []
         for source in s.sources:
@@ -174,7 +210,7 @@ class Flow(Operations):
             if g is not None:
                 rows.append((source, self.pattern_cotangent(g, source.element)))
         self.scope, self.build = outer, build
-        self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows)
+        self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers)
 
     def enter(self, c: ir.Carried, g, entering: dict) -> None:
         """Note the cotangents that come into the backward loop from after the loop."""
@@ -207,15 +243,18 @@ class Flow(Operations):
                 items.append(self.pattern_cotangent(part, target))
         return self.build.sequence(items)
 
-    def finish(self, s, forward, inner, scope, entering, parameters, ends, sources, rows) -> None:
+    def finish(self, s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers) -> None:
         """Put the backward loop together and add it."""
         build = self.build
         carried, operands, results = [], [], []
         for (c, path), before in entering.items():
             slot = (c.result, path)
+            if c in written and c not in buffers:
+                before = self.buffer(slot, None if before is None else Cotangent(before))
             initial = self.zeros(slot) if before is None else before
             t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
             result = Value(slot_name((c.initial, path)) if isinstance(c.initial, Value) else f"d{c.parameter.name}", t)
+            result.partial = c.parameter.partial
             carried.append(ir.Carried(parameters[c, path], initial, result))
             operands.append(ends[c, path])
             results.append((c.initial, path, result, c))
@@ -239,6 +278,7 @@ class Flow(Operations):
             lists.append((source, Value("rows", Type(Kind.LIST, element=types.type_of(operand)))))
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
+        block = self.settled(forward, block, walk.enters(s))
         if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
             # nothing before the loop depends on it
             return
@@ -249,7 +289,9 @@ class Flow(Operations):
             self.scope.set(slot, cotangent)
         for initial, path, result, c in results:
             if self.is_active(initial):
-                if keys(initial.type) != keys(c.parameter.type) and path == ():
+                if c in written:
+                    self.give(initial, result)
+                elif keys(initial.type) != keys(c.parameter.type) and path == ():
                     self.add(initial, result)
                 else:
                     self.add(initial, result, path)
@@ -259,7 +301,7 @@ class Flow(Operations):
     def elements(self, s: ir.For, source: ir.Source, collected: Value) -> None:
         """The cotangents of the elements of a source, back in its order."""
         x = source.iterable
-        several = sum(not one.count for one in s.sources) > 1
+        several = sum(not one.count for one in s.sources) > 1 or walk.exits(s)  # not all of them need be visited
         ordered = collected
         if not source.reverse:
             ordered = self.build.op(operator.getitem, collected, Constant(BACKWARDS))
@@ -312,11 +354,13 @@ class Flow(Operations):
         if not needed and counted:
             return True
         real = [source for source in s.sources if not source.count]
-        if len(real) != 1 or not set(needed) <= set(walk.pattern(real[0].element)):
+        if len(real) != 1 or walk.exits(s) or not set(needed) <= set(walk.pattern(real[0].element)):
             return None
         x = real[0].iterable
         if isinstance(x, ir.Code) and self.is_range(x):
             return real[0]
+        if any(map(self.memory.is_volatile, walk.values(x))):
+            return None
         t = types.type_of(x)
         return real[0] if t.kind in (Kind.ARRAY, Kind.LIST, Kind.TUPLE) else None
 

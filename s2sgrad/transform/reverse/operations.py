@@ -17,7 +17,7 @@ from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
-from s2sgrad.transform.reverse.cotangents import is_container, slot_type
+from s2sgrad.transform.reverse.cotangents import is_container, slot_name, slot_type
 from s2sgrad.transform.show import called
 
 
@@ -94,6 +94,44 @@ class Operations(Collecting):
             part = self.build.op(arrays.unbroadcast, part, s.value)
         self.add(s.value, part)
 
+    def store(self, s: ir.Store) -> None:
+        """What was written gets the cotangent of the place, in which nothing is left of what was there before."""
+        found = self.scope.cotangents.pop((s.target, ()), None)
+        if found is None:
+            return
+        buffer = self.buffer((s.target, ()), found)
+        place = buffer if s.through is None else self.view(s.through, s.into, buffer)
+        if self.is_active(s.value):
+            part = place if s.index is None else self.build.op(operator.getitem, place, s.index)
+            kind = types.type_of(part).kind
+            if kind not in (Kind.NUMBER, Kind.ARRAY):
+                raise CompileError("what is stored here cannot be told", s.location)
+            if kind is Kind.ARRAY:
+                part = self.build.op(np.copy, part)
+            if s.operator is operator.sub:
+                part = self.build.op(operator.neg, part)
+            self.add(s.value, self.build.op(arrays.unbroadcast, part, s.value))
+        if s.operator is None and s.index is None and s.through is None:
+            return  # nothing is left of what was there before
+        if s.operator is None and self.is_active(s.into):
+            index = Constant(Ellipsis) if s.index is None else s.index
+            through = None if s.through is None else place
+            after = Value(slot_name((s.into, ())), buffer.type)
+            self.build.add(ir.Store(after, buffer, index, Constant(0.0), None, through, False, s.location))
+            buffer = after
+        self.give(s.into, buffer)
+
+    def view(self, view: Value, into: Value, buffer: Value):
+        """What `view` is of `into`, of `buffer`."""
+        if view is into:
+            return buffer
+        define = self.views.get(view)
+        if define is None:
+            raise CompileError("what this view is a view of cannot be told", self.build.location)
+        base = self.view(define.args[0], into, buffer)
+        result = Value(f"d{view.name}")
+        return self.build.plain(result, define.function, (base, *define.args[1:]), define.kwargs, define.spelling)
+
     def op(self, s: ir.Op) -> None:
         g = self.take(s.target)
         if g is None:
@@ -101,8 +139,21 @@ class Operations(Collecting):
         if s.function is operator.getitem:
             self.item(s, g)
             return
+        if s.function is sum:
+            self.sum_of(s, g)
+            return
+        if s.function is operator.concat:
+            self.chained(s, g)
+            return
         if s.function is getattr and s.args[0].type.kind is Kind.RECORD:
             self.add(s.args[0], g, (s.args[1].value,))
+            return
+        if s.function is np.copy and not s.kwargs and types.same_dtype(s.target.type, types.type_of(s.args[0])):
+            self.add(s.args[0], g)
+            return
+        if s.function in (np.array, np.asarray) and self.is_of_rows(s):
+            whole = self.operand(g, s.target)
+            self.add(s.args[0], self.build.plain(Value("t", Type(Kind.LIST)), arrays.rows_of, (whole,), {}))
             return
         rule = lookup(s.function)
         if rule is None:
@@ -111,6 +162,40 @@ class Operations(Collecting):
             self.elementwise(s, rule, self.operand(g, s.target))
         else:
             self.general(s, rule, self.sequence(g, s.target))
+
+    @staticmethod
+    def is_of_rows(s: ir.Op) -> bool:
+        """Does it make an array of a list of doubles, or of arrays of them, whose number only the run knows?"""
+        if len(s.args) != 1 or s.kwargs or s.target.type.kind is not Kind.ARRAY or s.args[0].type.kind is not Kind.LIST:
+            return False
+        element = s.args[0].type.element
+        known = element is not None and (element.kind is Kind.NUMBER or (element.kind is Kind.ARRAY and element.ndim))
+        return known and element.dtype in ("float", "float64") and s.target.type.dtype == "float64"
+
+    def sum_of(self, s: ir.Op, g) -> None:
+        """The adjoint of Python's ``sum``: each element gets the cotangent of the sum."""
+        (x,) = s.args
+        g, known = self.operand(g, s.target), keys(x.type)
+        if x.type.kind is Kind.ARRAY:
+            self.add(x, self.build.op(np.broadcast_to, g, self.build.op(np.shape, x, spelling="shape")))
+        elif known is None:
+            self.add(x, self.build.plain(Value("t", Type(Kind.LIST)), arrays.shared_out, (g, x), {}))
+        else:
+            for k in known:
+                self.add(x, self.build.op(arrays.unbroadcast, g, self.read((x, (k,)))), (k,))
+
+    def chained(self, s: ir.Op, g) -> None:
+        """The adjoint of two sequences put together: each gets its part."""
+        whole = self.operand(g, s.target)
+        first, second = s.args
+        known = keys(first.type)
+        n = len(known) if known is not None else -len(keys(second.type))
+        for x, part in ((first, slice(None, n)), (second, slice(n, None))):
+            if self.is_active(x):
+                d = self.build.op(operator.getitem, whole, Constant(part))
+                if isinstance(d, Value):
+                    d.type = Type(Kind.LIST, element=whole.type.element)
+                self.add(x, d)
 
     def sequence(self, g, value: Value):
         """A cotangent as the inliner takes it: items one by one where they are known."""

@@ -1,0 +1,219 @@
+"""Who shares memory with whom, and whose contents change: what every pass asks that moves, shares or saves reads.
+
+The language assigns each value once, but the contents of an array may change: a `Store` (or an
+`Accumulate`) writes into memory, and gives the array as it is afterwards a new value. The old value must
+not be read again, nor may anything else that shares its memory: a view, another name, what a loop handed
+on. `Memory` finds these classes of values, generously: whatever is not surely in memory of its own may
+share that of its operands.
+"""
+
+import operator
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.ir import Kind, Value
+
+_OPERATORS = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow, operator.matmul,
+    operator.floordiv, operator.mod, operator.pos, abs,
+}  # fmt: skip
+_NEW = {
+    np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.arange, np.linspace, np.zeros_like, np.ones_like,
+    np.full_like, np.empty_like, np.copy, np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack,
+    np.where, np.sum, np.mean, np.prod, np.var, np.std, np.cumsum, np.cumprod, np.tile, np.repeat, np.outer,
+    np.dot, np.inner, np.tensordot, np.kron, np.convolve, np.interp, np.sort, np.argsort, np.roll, np.take, np.append,
+    np.clip, np.tril, np.triu, np.max, np.min, np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det,
+    np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin,
+    arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of,
+}  # fmt: skip
+_VIEWS = {np.transpose, np.swapaxes, np.moveaxis, np.flip, np.flipud, np.fliplr, np.expand_dims, np.matrix_transpose}
+
+# Operations that look at the shape, the dtype or the structure of some arguments only; of which ones.
+_SHAPES = {
+    np.zeros_like: (0,), np.ones_like: (0,), np.empty_like: (0,), np.full_like: (0,), np.shape: (0,), np.size: (0,),
+    np.ndim: (0,), len: (0,), arrays.unbroadcast: (1,), arrays.as_gradient: (1,), arrays.zeros_of: (0,),
+    arrays.from_rows: (1,), arrays.from_items: (1,), arrays.slots_of: (0,), arrays.embed: (1,),
+}  # fmt: skip
+
+
+def is_new(function, kwargs=()) -> bool:
+    """Is the result of calling `function` surely in memory of its own?
+
+    Examples
+    --------
+    >>> is_new(np.sin), is_new(np.copy), is_new(np.reshape)
+    (True, True, False)
+    """
+    if function is np.array or function is np.astype:
+        return "copy" not in kwargs
+    try:
+        known = function in _NEW or function in _OPERATORS
+    except TypeError:
+        return False
+    return known or isinstance(function, np.ufunc)
+
+
+def is_view(s: ir.Op) -> bool:
+    """Is the result of an operation surely a view of its first argument?"""
+    if s.function is operator.getitem:
+        return s.args[0].type.kind is Kind.ARRAY and is_slice(s.args[1]) and s.target.type.kind is Kind.ARRAY
+    return s.function in _VIEWS and not s.kwargs
+
+
+def is_slice(index) -> bool:
+    """Is an index surely a basic one: integers, slices, None and Ellipsis?"""
+    from s2sgrad.transform.emit import is_basic
+
+    return is_basic(index)
+
+
+def contents_of(s) -> list:
+    """The values of whose contents, and not only of whose shape, a statement itself makes use."""
+    if not isinstance(s, ir.Op):
+        return walk.uses(s)
+    places = [*enumerate(s.args), *s.kwargs.items()]
+    found = [v for at, operand in places if _looks(s.function, at) for v in walk.values(operand)]
+    return [*found, *walk.values(s.spelling)] if isinstance(s.spelling, ir.Code) else found
+
+
+def contents_read(block: ir.Block) -> set:
+    """The values whose contents are read in a block, at any depth, or handed on by it."""
+    found = {v for s in walk.statements(block) for v in contents_of(s)}
+    for s in walk.statements(block):
+        found.update(v for inner in walk.blocks(s) for r in inner.results for v in walk.values(r))
+    found.update(v for r in block.results for v in walk.values(r))
+    return found
+
+
+def _looks(function, at) -> bool:
+    try:
+        return at not in _SHAPES.get(function, ())
+    except TypeError:
+        return True
+
+
+class Memory:
+    """The memory of one function.
+
+    Attributes
+    ----------
+    changes : bool
+        Does the function change any array's contents?
+
+    Examples
+    --------
+    >>> array = ir.Type(Kind.ARRAY, "float64", 1, "n")
+    >>> a, b, v, w = (Value(name, array) for name in "abvw")
+    >>> slice_ = ir.Op(v, operator.getitem, (a, ir.Constant(slice(1, None))))
+    >>> fresh = ir.Op(w, np.sin, (v,))
+    >>> store = ir.Store(b, a, ir.Constant(0), ir.Constant(1.0))
+    >>> memory = Memory(ir.Block([slice_, fresh, store], (b,)))
+    >>> [memory.is_volatile(x) for x in (a, v, w, b)]
+    [True, True, False, False]
+    """
+
+    def __init__(self, block: ir.Block):
+        self._parent: dict = {}
+        self._members: dict = {}
+        everything = list(walk.statements(block))
+        self.changes = any(isinstance(s, ir.Store) for s in everything)
+        self._at: dict = {}
+        self._loops: dict = {}
+        self._writes: list = []
+        self._written: dict = {}  # what stands for a class -> when, and inside of which loops, it is written to
+        if self.changes:
+            self._survey(block, (), [0])
+            for s, at, loops in self._writes:
+                self._written.setdefault(self._root(s.into), []).append((at, loops))
+
+    # ---- classes
+
+    def _root(self, v):
+        root = v
+        while root in self._parent:
+            root = self._parent[root]
+        while v in self._parent and self._parent[v] is not root:
+            self._parent[v], v = root, self._parent[v]
+        return root
+
+    def _join(self, a, b) -> None:
+        a, b = self._root(a), self._root(b)
+        if a is not b:
+            self._parent[b] = a
+            self._members.setdefault(a, [a]).extend(self._members.pop(b, [b]))
+
+    def _share(self, target, operand) -> None:
+        """`target` may share memory with what `operand` reads."""
+        if not _can_hold(target):
+            return
+        for v in walk.values(operand):
+            if _can_hold(v):
+                self._join(target, v)
+
+    def _survey(self, block: ir.Block, loops: tuple, clock: list) -> None:
+        for s in block.statements:
+            clock[0] += 1
+            self._statement(s, loops, clock[0])
+            for v in walk.enters(s):
+                self._at[v], self._loops[v] = clock[0], (*loops, id(s))
+            inside = (*loops, id(s)) if isinstance(s, ir.For) else loops
+            for inner in walk.blocks(s):
+                self._survey(inner, inside, clock)
+            clock[0] += 1
+            for v in walk.defines(s):
+                self._at[v], self._loops[v] = clock[0], loops
+
+    def _statement(self, s, loops: tuple, at: int) -> None:
+        match s:
+            case ir.Store() | ir.Accumulate():
+                self._join(s.target, s.into)
+                self._writes.append((s, at, loops))
+            case ir.Op():
+                if not is_new(s.function, s.kwargs):
+                    operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
+                    for operand in operands:
+                        self._share(s.target, operand)
+            case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():
+                for target in walk.defines(s):
+                    for operand in walk.operands(s) if not target.own else ():
+                        self._share(target, operand)
+            case ir.If():
+                for result, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):
+                    for end in ends:
+                        self._share(result, end)
+            case ir.For():
+                for source in s.sources:
+                    for v in walk.pattern(source.element):
+                        if source.iterable is not None:
+                            self._share(v, source.iterable)
+                n = len(s.carried)
+                for c, following in zip(s.carried, s.body.results, strict=False):
+                    self._share(c.result, c.parameter)
+                    self._share(c.parameter, c.initial)
+                    self._share(c.parameter, following)
+                for v, operand in zip(s.collected, s.body.results[n:], strict=True):
+                    self._share(v, operand)
+
+    # ---- questions
+
+    def members(self, v: Value) -> set:
+        """All values that may share memory with `v`."""
+        return set(self._members.get(self._root(v), (v,)))
+
+    def is_written(self, v) -> bool:
+        """May the memory of a value be written to anywhere in the function?"""
+        return self.changes and isinstance(v, Value) and self._root(v) in self._written
+
+    def is_volatile(self, v) -> bool:
+        """May the contents of `v` be other ones at the end of the function than when it was defined?"""
+        if not self.is_written(v) or not _can_hold(v):
+            return False
+        at, own = self._at.get(v, -1), self._loops.get(v, ())
+        return any(when > at or set(loops) & set(own) for when, loops in self._written[self._root(v)])
+
+
+def _can_hold(v) -> bool:
+    """Can a value be, or hold, an array?"""
+    return v.type.kind not in (Kind.NUMBER, Kind.CALLABLE)

@@ -1,0 +1,447 @@
+"""Lowers lists that a function builds: by methods, in loops, by comprehensions.
+
+A list that the function makes itself and that has one name only behaves like a value: ``xs.append(v)`` gives
+`xs` another value. Where each turn of a loop appends once, the list is what the loop collects
+(`ir.For.collected`); elsewhere it is put together anew. All other lists stay objects of the user's.
+"""
+
+import operator
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import resolve, syntax
+from s2sgrad.transform.frontend.kinds import BOOL, CONTAINERS, any_active, constant_of, is_active
+from s2sgrad.transform.frontend.scan import jumps, targets_of
+from s2sgrad.transform.frontend.values import Inert
+from s2sgrad.transform.ir import Kind
+
+BUILDING = frozenset({"append", "extend", "insert", "pop"})
+READING = frozenset({"index", "count", "copy"})
+
+
+def method_of(statement, name: str = "append"):
+    """``(list name, argument)`` of the statement ``xs.append(argument)``; None where it is none."""
+    call = statement.value if isinstance(statement, gast.Expr) else None
+    if not (isinstance(call, gast.Call) and len(call.args) == 1 and not call.keywords):
+        return None
+    function = call.func
+    if isinstance(function, gast.Attribute) and function.attr == name and isinstance(function.value, gast.Name):
+        return None if isinstance(call.args[0], gast.Starred) else (function.value.id, call.args[0])
+    return None
+
+
+def has_literal_keys(node) -> bool:
+    """Is it ``{"a": ..., "b": ...}`` with keys that are written out, each once?"""
+    if not isinstance(node, gast.Dict) or not all(isinstance(k, gast.Constant) for k in node.keys):
+        return False
+    return len({k.value for k in node.keys}) == len(node.keys)
+
+
+class Lists:
+    """The part of `Lowering` that deals with lists that are built."""
+
+    # -------------------------------------------------------------------------------- which lists are values
+
+    def is_own(self, name: str) -> bool:
+        """Is a name the only one of a list that the function has made, and changes?"""
+        if self.own_lists is None:
+            self.own_lists = self.find_own_lists()
+        return name in self.own_lists
+
+    def find_own_lists(self) -> frozenset:
+        made: set = set()
+        other = {n for n in self.local if n in syntax.parameters(self.found.node)}
+        changed: set = set()
+
+        def visit(node, parents):
+            if isinstance(node, gast.Name):
+                parent = parents[-1]
+                if isinstance(parent, gast.Subscript) and isinstance(parent.ctx, gast.Del):
+                    other.add(node.id)
+                elif not isinstance(node.ctx, gast.Load):
+                    (made if self.is_made(node, parents) else other).add(node.id)
+                elif any(isinstance(p, syntax.FUNCTIONS) for p in parents) or not self.only_reads(node, parents):
+                    other.add(node.id)
+                elif (isinstance(parent, gast.Attribute) and parent.attr in BUILDING) or (
+                    isinstance(parent, gast.Subscript) and not isinstance(parent.ctx, gast.Load)
+                ):
+                    iterated = [p.iter for p in parents if isinstance(p, gast.For) and p is not parent]
+                    (other if any(node.id in self.names.loads(i) for i in iterated) else changed).add(node.id)
+                return
+            for child in syntax.children(node):
+                visit(child, (*parents, node))
+
+        for statement in self.body:
+            visit(statement, (None,))
+        return frozenset((made & changed) - other)
+
+    @staticmethod
+    def is_made(node, parents) -> bool:
+        """Is the name `node` assigned a list that is made on the spot?"""
+        match parents[-1], parents[-2:]:
+            case gast.Assign(targets=[target], value=value), _ if target is node:
+                return isinstance(value, (gast.List, gast.ListComp)) or has_literal_keys(value)
+            case gast.Tuple(elts=targets), [gast.Assign(targets=[_], value=gast.Tuple(elts=values)), _]:
+                pairs = zip(targets, values, strict=False)
+                return len(targets) == len(values) and any(t is node and isinstance(v, gast.List) for t, v in pairs)
+        return False
+
+    def only_reads(self, node, parents) -> bool:
+        """Does the expression around the name of a list look at it, or change it, without giving it another name?"""
+        parent = parents[-1]
+        match parent:
+            case gast.Attribute():
+                return parent.attr in BUILDING | READING and isinstance(parents[-2], gast.Call)
+            case gast.Subscript():
+                return parent.value is node
+            case gast.Call():
+                return node in parent.args and self.is_trusted_function(parent.func)
+            case gast.For() | gast.comprehension():
+                return parent.iter is node
+            case gast.Tuple():
+                return isinstance(parents[-2], gast.Return)
+        return isinstance(parent, (gast.Return, gast.BinOp, gast.Starred, gast.If, gast.While, gast.UnaryOp))
+
+    def is_trusted_function(self, node) -> bool:
+        try:
+            known = self.static(node)
+        except CompileError:
+            return False
+        return known is not None and resolve.is_trusted(known.value)
+
+    def changed_lists(self, statement) -> set:
+        """The lists of the function's own that a statement of the user's changes."""
+        found = set()
+        for node in syntax.walk(statement):
+            changes = isinstance(node, gast.Attribute) and node.attr in BUILDING
+            changes = changes or (isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load))
+            if changes and (self.own_list(node.value) or self.own_dict(node.value)) is not None:
+                found.add(node.value.id)
+        return found
+
+    # ------------------------------------------------------------------------------------------- statements
+
+    def list_statement(self, statement) -> bool:
+        """Lower ``xs = [...]``, ``xs.append(v)`` or ``xs[i] = v`` of a list of the function's own; False for others."""
+        if isinstance(statement, gast.Assign):
+            (target, *more) = statement.targets
+            if more:
+                return False
+            if isinstance(target, gast.Tuple) and any(
+                isinstance(t, gast.Name) and self.is_own(t.id) for t in target.elts
+            ):
+                return self.several_lists(target.elts, statement.value.elts, statement)
+            if isinstance(target, gast.Name) and isinstance(statement.value, gast.List) and self.is_own(target.id):
+                if any(isinstance(e, gast.Starred) for e in statement.value.elts):
+                    return False
+                self.assign_name(target.id, self.new_list(self.expressions(statement.value.elts), statement))
+                return True
+            if isinstance(target, gast.Name) and has_literal_keys(statement.value) and self.is_own(target.id):
+                keys = [k.value for k in statement.value.keys]
+                things = dict(zip(keys, self.expressions(statement.value.values), strict=True))
+                self.assign_name(target.id, self.new_dict(things, statement))
+                return True
+            if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
+                return False
+            return self.is_own(target.value.id) and self.set_item(target, statement.value, statement)
+        if isinstance(statement, gast.AugAssign):
+            return self.augmented_item(statement)
+        call = statement.value if isinstance(statement, gast.Expr) else None
+        return isinstance(call, gast.Call) and self.list_method(call, statement) is not None
+
+    def several_lists(self, targets: list, nodes: list, statement) -> bool:
+        """``xs, ys = [], []``."""
+        things = [
+            self.new_list(self.expressions(n.elts), statement) if isinstance(n, gast.List) else self.expression(n)
+            for n in nodes
+        ]
+        for target, thing in zip(targets, things, strict=True):
+            self.assign(target, thing, statement)
+        return True
+
+    def new_list(self, things: list, node) -> ir.Value:
+        """A list of known length."""
+        return self.make_container(types.sequence(Kind.LIST, [self.type_of(t) for t in things]), things, node)
+
+    def new_dict(self, things: dict, node) -> ir.Value:
+        """A dict of known keys."""
+        kinds = tuple(map(self.type_of, things.values()))
+        return self.make_container(ir.Type(Kind.DICT, items=kinds, keys=tuple(things)), list(things.values()), node)
+
+    def own_dict(self, node) -> ir.Value | None:
+        """The dict of known keys that an expression names, if it is one of the function's own."""
+        if not isinstance(node, gast.Name) or not self.is_own(node.id):
+            return None
+        thing = self.env.get(node.id)
+        known = isinstance(thing, ir.Value) and thing.type.kind is Kind.DICT and thing.type.keys is not None
+        return thing if known else None
+
+    def own_list(self, node) -> ir.Value | None:
+        """The list that an expression names, if it is one of the function's own."""
+        if not isinstance(node, gast.Name) or not self.is_own(node.id):
+            return None
+        thing = self.env.get(node.id)
+        return thing if isinstance(thing, ir.Value) and thing.type.kind is Kind.LIST else None
+
+    def list_method(self, call, statement):
+        """The result of ``xs.append(v)`` and the like; None where it is nothing of the kind."""
+        function = call.func
+        if not isinstance(function, gast.Attribute) or function.attr not in BUILDING or call.keywords:
+            return None
+        base = self.own_list(function.value)
+        if base is None or any(isinstance(a, gast.Starred) for a in call.args):
+            return None
+        if id(statement) in self.collecting:
+            thing = self.operand(self.expression(call.args[0]), "item")
+            self.freeze([thing], statement)
+            self.collecting[id(statement)] = thing
+            return ir.Constant(None)
+        name = function.value.id
+        arguments = self.expressions(call.args)
+        base = self.own_list(function.value)  # an argument may have changed it
+        if function.attr == "append" and len(arguments) == 1 and base.type.items is None:
+            self.rebind(name, self.chained(base, self.new_list(arguments, statement), statement))
+            return ir.Constant(None)
+        if base.type.items is None and function.attr == "insert" and constant_of(call.args[0], None) == 0:
+            self.rebind(name, self.chained(self.new_list(arguments[1:], statement), base, statement))
+            return ir.Constant(None)
+        if base.type.items is None:
+            self.refuse(f"`.{function.attr}()` of a list whose length is not known before the program runs", statement)
+        result = self.edited(function.attr, self.items_of(base, statement), call.args, arguments, statement)
+        items, result = result
+        self.rebind(name, self.new_list(items, statement))
+        return result
+
+    def edited(self, method: str, items: list, nodes: list, things: list, statement) -> tuple:
+        """The items of a list after a method was called, and what that returns."""
+        positions = [constant_of(n, None) for n in nodes]
+        match method, things:
+            case "append", [thing]:
+                return [*items, thing], ir.Constant(None)
+            case "extend", [thing] if self.type_of(thing).kind in (Kind.LIST, Kind.TUPLE):
+                if self.type_of(thing).items is None:
+                    self.refuse("a list is extended by values whose number is not known", statement)
+                return [*items, *self.items_of(thing, statement)], ir.Constant(None)
+            case "insert", [_, thing] if type(positions[0]) is int:
+                items = list(items)
+                items.insert(positions[0], thing)
+                return items, ir.Constant(None)
+            case "pop", _ if len(things) < 2 and (not things or type(positions[0]) is int):
+                at = positions[0] if things else -1
+                if -len(items) <= at < len(items):
+                    item = items[at]
+                    return [one for one in items if one is not item], item
+        self.refuse(f"this call of .{method}() of a list is not compiled", statement)
+
+    def set_item(self, target, value, statement) -> bool:
+        """``xs[i] = v`` for a literal `i`."""
+        table = self.own_dict(target.value)
+        base = self.own_list(target.value) if table is None else table
+        if base is None:
+            return False
+        at, t = constant_of(target.slice, None), base.type
+        fits = type(at) is int and t.items is not None and -len(t.items) <= at < len(t.items)
+        if not (fits if table is None else isinstance(target.slice, gast.Constant)):
+            self.refuse("this assignment to an element of a container is not compiled", statement)
+        thing = self.expression(value)
+        items = self.items_of(self.env[target.value.id], statement)
+        if table is None:
+            items[at] = thing
+            self.rebind(target.value.id, self.new_list(items, statement))
+        else:
+            things = dict(zip(self.env[target.value.id].type.keys, items, strict=True)) | {at: thing}
+            self.rebind(target.value.id, self.new_dict(things, statement))
+        return True
+
+    def augmented_item(self, statement) -> bool:
+        """``xs[i] += v`` for an element that is a number."""
+        target = statement.target
+        if not isinstance(target, gast.Subscript) or not isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
+            return False
+        base = self.own_dict(target.value)
+        base = self.own_list(target.value) if base is None else base
+        if base is None:
+            return False
+        if self.item(base.type, ir.Constant(constant_of(target.slice, None))).kind is not Kind.NUMBER:
+            self.refuse("an element of a container that may be no number is changed in place", statement)
+        before = gast.Subscript(target.value, target.slice, gast.Load())
+        after = gast.BinOp(before, statement.op, statement.value)
+        for node in (before, after):
+            gast.copy_location(node, statement)
+        return self.set_item(target, after, statement)
+
+    def rebind(self, name: str, value: ir.Value) -> None:
+        """Let the name of a list stand for what the list is now."""
+        value.name = name
+        self.temporaries.discard(value)
+        self.env[name] = value
+
+    def chained(self, first: ir.Value, second: ir.Value, node) -> ir.Value:
+        """Two lists put together, one of which has a known length."""
+        a, b = first.type, second.type
+        element = types.join(self.element_type(a), self.element_type(b)) if a.items != () else self.element_type(b)
+        active = is_active(first) or is_active(second)
+        if active and element == ir.UNKNOWN:
+            self.refuse("the elements of this list are of different kinds", node)
+        self.freeze([first, second], node)
+        regions = self.regions_of(first) + self.regions_of(second)
+        result = self.value("t", ir.Type(Kind.LIST, element=element), active, regions)
+        self.emit(ir.Op(result, operator.concat, (first, second), {}, None, self.found.location(node)))
+        self.temporaries.add(result)
+        return result
+
+    # ------------------------------------------------------------------------------------------------ loops
+
+    def appends_of(self, statement) -> dict:
+        """The lists that each turn of a loop appends to exactly once, and does not look at: by statement."""
+        found = {}
+        for s in statement.body:
+            appended = method_of(s)
+            base = self.own_list(s.value.func.value) if appended else None
+            if base is not None and base.type.items is not None:
+                name = appended[0]
+                mentions = [n for n in syntax.walk(statement) if isinstance(n, gast.Name) and n.id == name]
+                if len(mentions) == 1:
+                    found[id(s)] = name
+            if jumps(s):
+                break
+        return found
+
+    def collected(self, appends: dict, body: ir.Block, statement) -> list:
+        """Have a loop collect what it appends; the values that hold the lists after the loop."""
+        stores = [s for s in walk.statements(body) if isinstance(s, ir.Store)]
+        written = {r.root() for s in stores for r in self.regions_of(s.into)}
+        found = []
+        for key, name in appends.items():
+            item = self.collecting.pop(key)
+            if item is None:
+                self.refuse(f"this way of appending to {name} is not compiled", statement)
+            if any(r.root() in written for r in self.regions_of(item)):
+                self.refuse(f"what is appended to {name} may be changed afterwards", statement)
+            t, active = self.type_of(item), self.activity(item)
+            if any_active(active) and (t == ir.UNKNOWN or (t.kind in CONTAINERS and isinstance(active, tuple))):
+                active = any_active(active)
+            value = self.value(name, ir.Type(Kind.LIST, element=t), any_active(active), self.regions_of(item))
+            body.results = (*body.results, item)
+            found.append(value)
+        return found
+
+    def join_collected(self, appends: dict, values: list, statement) -> None:
+        """After the loop: what was in the lists before stands in front of what was collected."""
+        for name, value in zip(appends.values(), values, strict=True):
+            before = self.env[name]
+            if before.type.items == ():
+                self.env[name] = value
+            else:
+                value.name = "t"
+                self.rebind(name, self.chained(before, value, statement))
+
+    def extreme(self, function, node):
+        """``max(a, b)`` and ``min(a, b)`` of numbers, Python's own: the first of the largest."""
+        things = self.expressions(node.args)
+        if len(things) == 1 and is_active(things[0]):
+            if self.type_of(things[0]).kind not in (Kind.LIST, Kind.TUPLE) or not self.type_of(things[0]).items:
+                self.refuse(f"{function.__name__}() of values whose number is not known", node)
+            things = self.items_of(things[0], node)
+        elif self.only_inert(things):
+            return self.inert(node)
+        if any(self.type_of(t).kind is not Kind.NUMBER for t in things):
+            self.refuse(f"{function.__name__}() of what may be no numbers", node)
+        first, *others = (self.place_value(t) for t in things)
+        sign = gast.Gt() if function is max else gast.Lt()
+        for other in others:
+            compared = gast.Compare(
+                gast.Name("other", gast.Load(), None, None), [sign], [gast.Name("first", gast.Load(), None, None)]
+            )
+            test = ir.Code(compared, {"other": other, "first": first}, BOOL)
+            first = self.choose(test, ir.Block(), other, ir.Block(), first, node)
+        return first
+
+    def place_value(self, thing) -> ir.Value:
+        """A value that holds a number."""
+        operand = self.operand(thing)
+        if isinstance(operand, ir.Value):
+            return operand
+        node = gast.Constant(operand.value, None) if isinstance(operand, ir.Constant) else operand.node
+        return self.bind(Inert(node, getattr(operand, "reads", {}), self.type_of(operand), True, True, []), "t")
+
+    def sum_of(self, thing, node):
+        """``sum(thing)``, Python's own."""
+        if not is_active(thing):
+            return self.inert(node)
+        t = self.type_of(thing)
+        if not (t.kind is Kind.ARRAY and t.ndim or t.kind in (Kind.LIST, Kind.TUPLE)):
+            self.refuse("sum() of this kind of value is not compiled", node)
+        result_type = self.element_type(t)
+        if result_type.kind not in (Kind.NUMBER, Kind.ARRAY):
+            self.refuse("sum() of elements of different kinds", node)
+        self.freeze([thing], node)
+        result = self.value("t", result_type, True)
+        spelling = ir.Code(node.func, {}, ir.Type(Kind.CALLABLE))
+        self.emit(ir.Op(result, sum, (thing,), {}, spelling, self.found.location(node)))
+        self.temporaries.add(result)
+        return result
+
+    # --------------------------------------------------------------------------------------- comprehensions
+
+    @staticmethod
+    def with_list(call):
+        """``sum([...])`` for ``sum(...)`` of a generator expression."""
+        (generator,) = call.args
+        made = gast.copy_location(gast.ListComp(generator.elt, generator.generators), generator)
+        return gast.copy_location(gast.Call(call.func, [made], call.keywords), call)
+
+    def expression_ListComp(self, node):
+        return self.comprehension(node)
+
+    def comprehension(self, node):
+        """``[e for x in xs]``: a loop that collects."""
+        generator, *more = node.generators
+        if more or generator.is_async or syntax.contains(node, gast.NamedExpr):
+            self.refuse("this form of comprehension over values that carry a derivative is not compiled", node)
+        targets = {n.id for n in targets_of(generator.target) if isinstance(n, gast.Name)}
+        iterable = generator.iter
+        if generator.ifs:
+            if self.may_be_active(iterable):
+                self.refuse("a comprehension with a condition over values that carry a derivative", node)
+            iterable = gast.ListComp(
+                _loaded(generator.target), [gast.comprehension(generator.target, iterable, generator.ifs, 0)]
+            )
+            iterable.elt = _loaded(generator.target)
+        name = self.unused_name("items")
+        while name in self.env:
+            name += "_"
+        append = gast.Call(
+            gast.Attribute(gast.Name(name, gast.Load(), None, None), "append", gast.Load()), [node.elt], []
+        )
+        statement = gast.Expr(append)
+        loop = gast.For(generator.target, iterable, [statement], [], None)
+        for part in (append, statement, loop, iterable):
+            if not hasattr(part, "lineno"):
+                gast.copy_location(part, node)
+        hidden = {n: self.env.pop(n) for n in (targets & self.env.keys())}
+        own, self.own_lists = self.own_lists, frozenset({name}) | (self.own_lists or self.find_own_lists())
+        local, self.local = self.local, self.local | targets
+        try:
+            self.env[name] = self.new_list([], node)
+            self.env |= {n: thing for n, thing in hidden.items() if n in self.names.loads(generator.iter)}
+            self.for_(loop, frozenset())
+            result = self.env.pop(name)
+        finally:
+            self.own_lists, self.local = own, local
+        for n in targets:
+            self.env.pop(n, None)
+        self.env |= hidden
+        result.name = "t"
+        self.temporaries.add(result)
+        return result
+
+
+def _loaded(target):
+    """A target of an assignment, as an expression."""
+    if isinstance(target, gast.Name):
+        return gast.Name(target.id, gast.Load(), None, None)
+    return gast.Tuple([_loaded(e) for e in target.elts], gast.Load())

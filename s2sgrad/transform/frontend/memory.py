@@ -1,0 +1,378 @@
+"""Lowers writes into arrays: ``x[i] = v``, ``x[i] += v``, ``x *= v``.
+
+A write gives the array a new value (`ir.Store`), which every name of it stands for from then on. A name
+of a view is looked up again in the new value; what may share memory with the array in a way that is not
+known stands for nothing any more. So everybody else sees arrays that never change.
+"""
+
+import operator
+from types import FunctionType
+
+import gast
+import numpy as np
+
+from s2sgrad.transform import aliases, ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import resolve, source, syntax
+from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
+from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
+from s2sgrad.transform.ir import Kind
+
+# What the lowering of a function whose body stands in place of its call has in common with that of the caller.
+SHARED = (
+    "statements", "parts", "regions", "earlier", "views", "looked", "constants", "temporaries", "anywhere", "loops",
+    "parameters", "written_arguments", "is_top",
+)  # fmt: skip
+WRITTEN = {operator.add, operator.sub}  # what a `Store` itself can do
+
+
+def is_simple(tree) -> bool:
+    """Does a function do nothing but run its statements, and return at their end if at all?"""
+    if not isinstance(tree, gast.FunctionDef):
+        return False
+    others = (gast.Yield, gast.YieldFrom, gast.Await, gast.Global, gast.Nonlocal)
+    return not any(syntax.contains(s, gast.Return) for s in tree.body[:-1]) and not any(
+        syntax.contains(s, others) or (not isinstance(s, gast.Return) and syntax.contains(s, gast.Return))
+        for s in tree.body
+    )
+
+
+class Writes:
+    """The part of `Lowering` that deals with writes into arrays."""
+
+    def written_array(self, node):
+        """The array that the target of a store is part of, where it is one that can be followed."""
+        found = self.view_of(node)
+        return found if found is not None and found.type.kind is Kind.ARRAY else None
+
+    def view_of(self, node):
+        """The value of a name of an array, or of a view of one."""
+        if isinstance(node, gast.Name):
+            thing = self.env.get(node.id)
+            return thing if isinstance(thing, ir.Value) and thing.type.kind is Kind.ARRAY else None
+        if isinstance(node, gast.Subscript):
+            base = self.view_of(node.value)
+            if base is None or self.place_type(base, node.slice).kind is not Kind.ARRAY:
+                return None
+            if not self.inert(node.slice).pure:
+                return None  # its index is not to be evaluated twice
+            return self.view(operator.getitem, (base, self.index(node.slice)), None, node)
+        if isinstance(node, gast.Attribute) and node.attr == "T":
+            base = self.view_of(node.value)
+            return None if base is None else self.view(np.transpose, (base,), "T", node)
+        return None
+
+    def place_type(self, base: ir.Value, node) -> ir.Type:
+        """The type of ``base[node]``, without evaluating the index."""
+        return types.infer(operator.getitem, (base, self.sample(node, self.facts(node, {})[0], {})))
+
+    def assigned_view(self, node):
+        """What ``name = node`` makes a name of, where that is an array that is written to or a view of one."""
+        root = node
+        while isinstance(root, (gast.Subscript, gast.Attribute)):
+            root = root.value
+        if not isinstance(root, gast.Name) or root.id not in self.mutable or isinstance(node, gast.Name):
+            return None
+        return self.view_of(node)
+
+    def written_call(self, call, statement) -> bool:
+        """``a.fill(v)``, ``a.sort()``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``: is it one that is followed?"""
+        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
+            return False
+        known = self.static(call.func)
+        method = call.func.attr if known is None and isinstance(call.func, gast.Attribute) else ""
+        n, words = len(call.args), [k.arg for k in call.keywords]
+        if method == "fill" and n == 1 and not words:
+            target, value = call.func.value, call.args[0]
+        elif method == "sort" and n == 0 and not words:
+            target, value = call.func.value, None
+        elif known is not None and known.value is np.copyto and n == 2 and not words:
+            target, value = call.args
+        elif known is not None and isinstance(known.value, np.ufunc) and words == ["out"] and n == known.value.nin:
+            target, value = call.keywords[0].value, gast.Call(call.func, call.args, [])
+            value.lineno = statement.lineno
+        else:
+            return False
+        array = self.written_array(target)
+        if array is None or not (self.is_followed(array, None) or (value is not None and self.may_be_active(value))):
+            return False
+        if not (array.type.dtype or "").startswith(("float", "complex")):
+            return False
+        thing = self.op(np.sort, [array], {}, statement) if value is None else self.expression(value)
+        if value is None:
+            thing.type = array.type
+        self.write_into(array, None if array.type.ndim else ir.Constant(Ellipsis), thing, None, statement)
+        return True
+
+    def in_its_place(self, call, statement):
+        """What a call gives of a function that writes into what it is given: its body is lowered in place of the call.
+
+        None where the call is none of that kind. Only for a call that is all that a statement evaluates.
+        """
+        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
+            return None
+        callee = self.env.get(call.func.id) if isinstance(call.func, gast.Name) else None
+        if isinstance(callee, Nested):
+            tree, scope, captured = callee.node, callee.scope, self.names.captured(callee.node) & self.local
+            if scope is not self or callee.captured is not None or self.nested_problem(callee) is None:
+                return None
+            found = source.Found(tree, callee.name, self.found.file, self.found.lines, self.found.first_line)
+        else:
+            callee = self.static(call.func)
+            if callee is None or not isinstance(callee.value, FunctionType) or not self.may_be_inlined(callee.value):
+                return None
+            found, captured = source.find(callee.value), frozenset()
+            tree = found.node
+        if not is_simple(tree) or any(one is tree for one in self.bodies) or len(self.bodies) > 4:
+            return None
+        own = self.names.captured(tree) - captured
+        if own & (self.local | {name.partition("@")[0] for name in self.env}):
+            return None  # a global of the one is a local of the other
+        defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
+        given = self.assign_parameters(tree, self.arguments(call), defaults, call)
+        given |= {name: self.env[name] for name in captured if name not in given and name in self.env}
+        inner = type(self)(self.session, found, self.namespace, frozenset(given))
+        for shared in SHARED:
+            setattr(inner, shared, getattr(self, shared))
+        inner.bodies = (*self.bodies, tree)
+        given = {n: self.place(t, n) if isinstance(t, Inert) else t for n, t in given.items()}
+        inner.env = {f"{name}@": thing for name, thing in self.env.items()}
+        for name, thing in given.items():
+            inner.assign_name(name, thing)
+        result = inner.walk(inner.body, frozenset(), tail=True)
+        self.env = {name: inner.env.get(f"{name}@", Unbound(f"{name} may have no value here")) for name in self.env}
+        self.writes_outside = self.writes_outside or inner.writes_outside
+        self.session.report(found)
+        return ir.Constant(None) if result is None or result is NEVER else result
+
+    def may_be_inlined(self, function) -> bool:
+        """Does a function write into something, and live where this one does?"""
+        known = resolve.is_trusted(function) or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__")
+        here = function.__globals__ is self.namespace.globals and not function.__closure__
+        return not known and here and self.session.purity.reason(function) is not None
+
+    def view(self, function, args: tuple, spelling, node):
+        """The view of an array that an operation gives; None where it may be none."""
+        base = args[0]
+        result = ir.Value("t", types.infer(function, args))
+        op = ir.Op(result, function, args, {}, spelling, self.found.location(node))
+        if result.type.kind is not Kind.ARRAY or not aliases.is_view(op):
+            return None
+        result = self.value("t", result.type, base.active, self.regions_of(base))
+        op.target = result
+        self.emit(op)
+        self.views[result] = op
+        self.temporaries.add(result)
+        return result
+
+    def is_followed(self, array: ir.Value, thing) -> bool:
+        """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
+        region = self.regions[array].root()
+        inside = array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
+        return inside or self.argument(array) is not None
+
+    def argument(self, array: ir.Value):
+        """The argument of the differentiated function that `array` is memory of, and nothing else that is outside."""
+        region = self.regions[array].root()
+        if not self.is_top or not region.external or self.anywhere.root() is region:
+            return None
+        if any(r.root() is region for r in self.session.object_regions.values()):
+            return None
+        owners = [p for p in self.parameters if p in self.regions and self.regions[p].root() is region]
+        return owners[0] if len(owners) == 1 and owners[0].type.kind is Kind.ARRAY else None
+
+    def root(self, array: ir.Value) -> ir.Value:
+        """The array that a view is a view of."""
+        while array in self.views:
+            array = self.views[array].args[0]
+        return array
+
+    def write_into(self, array: ir.Value, index, thing, function, statement) -> None:
+        """``array[index] = thing``; `function`: what an augmented assignment does."""
+        what = text(
+            statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement)
+        )
+        argument = self.argument(array)
+        if argument is not None:
+            self.written_arguments.add(argument)
+        elif self.regions[array].root().external:
+            reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
+            self.refuse(f"{what} {reason}", statement)
+        t = array.type
+        if self.type_of(thing).kind in SEQUENCES and is_active(thing):
+            thing = self.op(np.array, [thing], {}, statement)
+        value = self.operand(thing)
+        active = is_active(value) or array.active
+        if active and not (t.dtype or "").startswith(("float", "complex")):
+            self.refuse(
+                f"a value that carries a derivative is stored in {what}, an array that may hold no floats", statement
+            )
+        if index is not None:
+            place = types.infer(operator.getitem, (array, index))
+            if place.kind not in (Kind.NUMBER, Kind.ARRAY):
+                self.refuse(f"what {what} is cannot be told", statement)
+            if active and not self.selects_once(index):
+                self.refuse(f"{what} may be the same element several times", statement)
+        if function is not None and function not in WRITTEN:
+            before = array
+            if index is not None:
+                before = self.value("t", place, array.active, self.regions_of(array))
+                self.emit(ir.Op(before, operator.getitem, (array, index), {}, None, self.found.location(statement)))
+                self.temporaries.add(before)
+            value, function = self.op(function, [before, value], {}, statement), None
+        v = self.type_of(value)
+        if is_active(value) and (v.kind not in NUMERIC or (t.is_real and not v.is_real)):
+            self.refuse(f"what is stored in {what} may be complex, or no number", statement)
+        if active:
+            self.freeze([value] if index is None else [index, value], statement)
+        into = self.root(array)
+        after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
+        through = None if into is array else array
+        lasting, place = argument is not None, self.found.location(statement)
+        self.emit(ir.Store(after, into, index, value, function, through, lasting, place))
+        self.earlier[after] = into
+        self.renew(into, after)
+
+    def origin(self, value):
+        """The array that `value` is, as it was when it was made (or came into the loop that is walked)."""
+        while value in self.earlier:
+            value = self.earlier[value]
+        return value
+
+    @staticmethod
+    def selects_once(index) -> bool:
+        """Is an index surely one that meets no element twice?"""
+        t = types.type_of(index)
+        return aliases.is_slice(index) or (t.kind is Kind.ARRAY and t.dtype == "bool")
+
+    def renew(self, old: ir.Value, new: ir.Value) -> None:
+        """Let all names of an array that has been written to stand for what it is now."""
+        done = {old: new}
+        for name, thing in list(self.env.items()):
+            if self.meet(old, thing):
+                again = self.renewed(thing, done)
+                reason = f"{name} may share memory with an array that is changed"
+                self.env[name] = Unbound(reason) if again is None else again
+
+    def held(self, thing, seen=()) -> list:
+        """The memory that a name gives access to."""
+        if isinstance(thing, ir.Value):
+            return self.regions_of(thing)
+        if isinstance(thing, Bound):
+            return self.held(thing.instance, seen)
+        if isinstance(thing, Nested) and thing not in seen:
+            inner = [*thing.defaults.values(), *(thing.captured or {}).values()]
+            return [r for one in inner for r in self.held(one, (*seen, thing))]
+        return []
+
+    def renewed(self, thing, done: dict):
+        """What a value is after what it is a view of has become another value; None where it is no such view."""
+        if thing not in done and isinstance(thing, ir.Value):
+            op = self.views.get(thing)
+            base = None if op is None else self.renewed(op.args[0], done)
+            done[thing] = (
+                None if base is None else self.view(op.function, (base, *op.args[1:]), op.spelling, self.current)
+            )
+            if done[thing] is not None:
+                done[thing].name = thing.name
+                self.temporaries.discard(done[thing])
+        return done.get(thing)
+
+    def augmented(self, statement) -> bool:
+        """``target op= value`` into an array that is followed; False where it is none."""
+        target, function = statement.target, OPERATORS[type(statement.op)]
+        if isinstance(target, gast.Name):
+            array, index = self.written_array(target), None
+            if array is None:
+                return False
+        elif isinstance(target, gast.Subscript):
+            array = self.written_array(target.value)
+            if array is None:
+                return False
+            index = self.index(target.slice)
+        else:
+            return False
+        if not self.is_followed(array, None) and not self.may_be_active(statement.value):
+            return False
+        thing = self.expression(statement.value)
+        if not self.is_followed(array, thing):
+            return False
+        self.write_into(array, index, thing, function, statement)
+        return True
+
+    # ------------------------------------------------------------------------------------------- loops
+
+    @staticmethod
+    def first_name(name: str, names: list, before: dict) -> str:
+        """The first of the names of the array that `name` stands for: all of them are carried as one."""
+        thing = before.get(name)
+        if not isinstance(thing, ir.Value) or thing.type.kind is not Kind.ARRAY:
+            return name
+        return next(n for n in names if before.get(n) is thing)
+
+    def look_again(self, before: dict, parameters: dict, others: set) -> None:
+        """At the beginning of a turn: what is a view of an array that is carried is one of what it is now.
+
+        `others` are the names that may stand for another array in the next turn.
+        """
+        done = {before[name]: value for name, value in parameters.items() if name not in others}
+        for name, thing in before.items():
+            if name not in parameters and isinstance(thing, ir.Value) and thing in self.views:
+                again = self.renewed(thing, done)
+                if again is not None:
+                    self.env[name] = again
+                    self.looked.add(again)
+
+    def look_again_after(self) -> None:
+        """After a loop: the same, of what it was carried to."""
+        done = self.carried_on
+        for name, thing in list(self.env.items()):
+            if isinstance(thing, ir.Value) and thing in self.views:
+                again = self.renewed(thing, done)
+                if again is not None:
+                    self.env[name] = again
+
+    def memory_of_turn(self, names, state, before, start, end, parameters, together, lost, shared, others) -> bool:
+        """Note what a turn of a loop did to arrays that it does not name as its own; is there anything new?"""
+        changed = False
+        views = [n for n, thing in before.items() if isinstance(thing, ir.Value) and thing in self.views]
+        for name, thing in [*((n, t) for n, t in before.items() if n not in views), *((n, before[n]) for n in views)]:
+            now = end.get(name)
+            if name in names or name in lost or now is start.get(name) or not isinstance(thing, ir.Value):
+                continue
+            if name in views and any(before.get(n) is self.root(thing) and n not in others for n in names):
+                continue  # looked up again in each turn
+            changed = True
+            if isinstance(now, ir.Value):
+                names.append(name)
+                state[name] = thing.type, self.activity(thing)
+                together[name] = self.first_name(name, names, before)
+            else:
+                lost.add(name)
+        for name, first in together.items():
+            if first != name and end.get(name) is not end.get(first):
+                together[name], changed = name, True
+        for name, parameter in parameters.items():
+            if name not in others and self.origin(end.get(name)) is not parameter:
+                others.add(name)
+                changed = True
+        for one in parameters:
+            for other, thing in start.items():
+                if other == one or (one, other) in shared or together.get(other) == together.get(one, one):
+                    continue
+                if self.meet(end.get(one), end.get(other)) and not self.meet(parameters[one], thing):
+                    shared.add((one, other))
+                    changed = True
+        return changed
+
+    def see_sources(self, sources: list, body: ir.Block, statement) -> None:
+        """Refuse a loop over an array that it changes meanwhile."""
+        over = {r.root() for s in sources if s.iterable is not None for r in self.regions_of(s.iterable)}
+        for s in walk.statements(body):
+            if isinstance(s, ir.Store) and any(r.root() in over for r in self.regions_of(s.into)):
+                self.refuse("a loop over an array that is changed in the loop", statement)
+
+    def meet(self, one, other) -> bool:
+        """May two things share memory?"""
+        mine = {r.root() for r in self.held(one)}
+        return any(r.root() in mine for r in self.held(other))

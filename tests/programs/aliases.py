@@ -1,0 +1,649 @@
+"""Arrays changed behind other names: by helpers, through views, in containers, and the caller's own."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+LINE = np.linspace(0.5, 1.7, 6)
+SQUARE = np.linspace(0.3, 1.9, 16).reshape(4, 4) + 2 * np.eye(4)
+
+G = 0.3
+
+
+def step(u, k):
+    u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])
+
+
+def bc(u, s=1.5):
+    u[0] = s * u[1]
+    u[-1] = G * u[-2]
+
+
+def sweep(u, v, n):
+    for i in range(n):
+        if u[i] > 0.9:
+            v[i] = u[i] * u[i + 1]
+        else:
+            u[i + 1] *= 0.7
+    return v[0] + u[1]
+
+
+def nested_step(u):
+    step(u, 0.2)
+    bc(u)
+    return u
+
+
+def spoil(w):
+    w[0] = 100.0
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helpers_change_the_state(x):
+    u = x * 1.0
+    b = u
+    for t in range(5):
+        step(u, 0.1 * x[0])
+        bc(u)
+    return np.sum(u**2) + np.sum(b)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helper_fills_and_returns(x):
+    u = x * 1.0
+    v = np.zeros(6)
+    s = 0.0
+    for t in range(3):
+        r = sweep(u, v, 4)
+        s += r * v[t]
+    return s + np.sum(u * v)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helper_returns_what_it_changed(x):
+    u = x * 1.0
+    w = nested_step(u)
+    w[0] *= 2.0
+    return np.sum(u * w)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helper_spoils_a_constant(x):
+    w = np.ones(6)
+    y = x * w
+    spoil(w)
+    return np.sum(y * w)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def closure_writes_by_index(x):
+    u = x * 1.0
+
+    def local(i, f=2.0):
+        u[i] = f * u[i + 1] ** 2
+
+    for i in range(3):
+        local(i)
+        local(i + 1, x[0])
+    return np.sum(u)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def helpers_in_branches(x):
+    u = x * 1.0
+    if x[0] > 0.1:
+        step(u, x[1])
+    else:
+        bc(u)
+    v = u[2:]
+    spoil(v)
+    step(u, 0.5)
+    return np.sum(u**2) + v[0]
+
+
+@program(LINE, engine="compiled")
+def helpers_change_the_argument(x):
+    step(x, 0.1)
+    bc(x, x[2])
+    return np.sum(x**2)
+
+
+@program(LINE, engine="compiled")
+def helper_is_given_one_array_twice(x):
+    u = x * 1.0
+    sweep(u, u, 4)
+    return np.sum(u)
+
+
+@program(LINE, engine="tape")
+def states(x):
+    u = x * 1.0
+    states = []
+    for i in range(3):
+        u[i] += u[i + 1] * u[i]
+        states.append(u)
+    return np.sum(states[0] * x) + np.sum(states[2])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def states_copy(x):
+    u = x * 1.0
+    states = []
+    for i in range(3):
+        u[i] += u[i + 1] * u[i]
+        states.append(u.copy())
+    return np.sum(states[0] * x) + np.sum(states[2])
+
+
+@program(LINE, engine="tape")
+def tuple_held(x):
+    u = x * 1.0
+    p = (u, x)
+    u[0] = u[1] * u[2]
+    return np.sum(p[0] * p[1])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def filled(x):
+    w = np.zeros(6)
+    y = np.sin(x) * w
+    w.fill(x[0])
+    y += w * x
+    w.sort()
+    z = x[::-1] * 1.0
+    z.sort()
+    np.copyto(w, z * y)
+    np.add(w, z, out=w)
+    np.multiply(x, z, out=w[:])
+    return np.sum(y * w * z)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def top(x):
+    a = np.zeros((2, 6))
+    t = a[0]
+    t[:] = x
+    a[1] = t * x
+    a[1, 2:] *= t[2:]
+    b = a.T
+    b[0] += x[0] * x[1]
+    return np.sum(a**3)
+
+
+@program(LINE, engine="tape")
+def comp(x):
+    u = x * 1.0
+    ys = [u[i] * u[i + 1] for i in range(3)]
+    u[0] = ys[0]
+    zs = [v for v in (u, u * 2.0)]
+    u[1] = 3.0 * u[0]
+    return sum(ys) + np.sum(zs[0]) + np.sum(u * u)
+
+
+@program(LINE, engine="tape")
+def dict_held(x):
+    d = {"a": x * 1.0}
+    v = d["a"]
+    v[0] = x[1] * x[2]
+    return np.sum(d["a"] * x)
+
+
+@program(LINE, engine="tape")
+def unpacked_rows(x):
+    a = np.zeros((2, 6)) + x
+    r, s = a
+    r[0] = x[1] ** 2
+    a[1] *= 2.0
+    return np.sum(r * s) + np.sum(a)
+
+
+@program(LINE, engine="tape")
+def lam(x):
+    u = x * 1.0
+    f = lambda i: u[i] * 2.0
+    u[0] = f(1) * f(2)
+    g = lambda i, w=u: w[i] + f(i)
+    u[1] = g(0)
+    return f(0) + g(1) + g(0)
+
+
+@program(LINE, engine="compiled")
+def closure(x):
+    u = x * 1.0
+
+    def step(i):
+        u[i] = u[i + 1] * 2.0
+
+    step(0)
+    step(1)
+    return np.sum(u * u)
+
+
+@program(LINE, engine="tape")
+def rows(x):
+    a = np.outer(x, x)
+    s = 0.0
+    for row in a:
+        row[0] = row[1] * 2
+        s += row[2] * row[0]
+    return s + np.sum(a)
+
+
+@program(LINE, engine="tape")
+def rows2(x):
+    a = np.outer(x, x)
+    s = 0.0
+    for i, row in enumerate(a):
+        s += row[2] * row[0]
+        a[i, 0] = 5.0
+    return s + np.sum(a * a)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def neg(x):
+    u = x * 1.0
+    v = -u[1:]
+    u[1:] = v * u[:-1]
+    w = u * v[0]
+    w *= -v[1]
+    return np.sum(w * u)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def ifexp(x):
+    u = x * 1.0
+    w = x * 2.0
+    c = u if x[0] > 0 else w
+    c[0] = 3.0 * x[1]
+    return np.sum(c * x)
+
+
+@program(LINE, engine="tape")
+def whileview(x):
+    u = x * 1.0
+    v = u[1:]
+    i = 0
+    while i < 4 and v[i] > 0.2:
+        v[i] *= u[i] * 0.9
+        i += 1
+    return np.sum(u**2)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def nan_empty(x):
+    u = np.full(6, np.nan)
+    u[:] = x
+    u[0] = u[1] * 2
+    return np.sum(u)
+
+
+@program(LINE, engine="tape")
+def loopvar_alias(x):
+    u = x * 1.0
+    for w in (u, u):
+        w[0] = w[1] * w[0]
+    return np.sum(u)
+
+
+@program(LINE, engine="tape")
+def ravel(x):
+    a = np.zeros((2, 3))
+    f = a.ravel()
+    f[:] = x
+    a[0] *= 2
+    return np.sum(f * x)
+
+
+@program(LINE, engine="tape")
+def asarr(x):
+    a = x * 1.0
+    b = np.asarray(a)
+    b[0] = a[1] * 2
+    a[2] *= b[0]
+    return np.sum(a * x)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def early_ret(x):
+    u = x * 1.0
+    for i in range(5):
+        if u[i] > 1.0:
+            u[i] = 0.0
+            return np.sum(u * u)
+        u[i] *= u[i + 1]
+    return u[0]
+
+
+@program(LINE, engine="compiled", smooth=True)
+def nested_if(x):
+    u = x * 1.0
+    v = u
+    if x[0] > 0.1:
+        u[0] *= x[1]
+        if x[1] > 0.1:
+            v[1] = u[0] ** 2
+        else:
+            u = u * 2.0
+    else:
+        v = v * 3.0
+    return np.sum(u * u) + v[0]
+
+
+@program(LINE, engine="tape")
+def swapper(x):
+    a = x * 1.0
+    b = x * 2.0
+    for i in range(4):
+        if a[0] < b[0]:
+            a, b = b, a
+        a[i] *= 0.5 * b[i + 1]
+    return np.sum(a * x) + np.sum(b)
+
+
+@program(LINE, engine="tape")
+def lists_of_arrays(x):
+    xs = [x * 1.0, x * 2.0]
+    for a in xs:
+        a[0] = a[1] * 3.0
+    return np.sum(xs[0] * xs[1])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def matvec_into(x):
+    A = np.outer(x, x)
+    y = np.zeros(6)
+    for i in range(6):
+        y[i] = A[i] @ x
+    A[0] = y
+    return np.sum(A @ y)
+
+
+@program(LINE, engine="compiled")
+def complex_buffer(x):
+    z = np.zeros(6, dtype=complex)
+    z[0] = x[0] + 1j * x[1]
+    z[1:] = np.exp(1j * x[1:])
+    z *= z[0]
+    z[2:] += x[2:]
+    return np.sum(np.abs(z) ** 2)
+
+
+@program(LINE, engine="tape")
+def spectrum_changed(x):
+    z = np.fft.fft(x)
+    z[1:] *= 0.5
+    z[0] = np.conj(z[1])
+    y = np.real(np.fft.ifft(z))
+    y[0] *= 2
+    return np.sum(y**2)
+
+
+@program(LINE, engine="compiled")
+def stored_scalar_broadcast(x):
+    m = np.zeros((3, 6))
+    m[:] = x
+    m[1:, 2] = x[0]
+    m[:, 1:3] *= x[1:3]
+    m[0] = m[1] + m[2]
+    m += x[0]
+    return np.sum(m**2)
+
+
+@program(LINE, engine="tape")
+def changed_by_broadcasting(x):
+    m = np.ones((6, 6))
+    m *= x[:, None]
+    m -= x[None]
+    m[np.arange(6) > 2] = 0.5
+    m[:, x > 1] *= 3
+    return np.sum(m**2)
+
+
+@program(LINE, engine="compiled")
+def array_without_axes(x):
+    s = np.array(0.0)
+    for v in x:
+        s += v * v
+    s *= x[0]
+    return s + 0.0
+
+
+@program(LINE, engine="compiled")
+def integer_buffer(x):
+    k = np.zeros(6, dtype=int)
+    s = 0.0
+    for i in range(6):
+        k[i] = 5 - i
+        s += x[k[i]] * x[i]
+    return s + np.sum(x[k] * x)
+
+
+@program(LINE, engine="compiled")
+def boolean_buffer(x):
+    m = np.zeros(6, dtype=bool)
+    y = x * 1.0
+    for i in range(6):
+        m[i] = x[i] > 1
+    y[m] = 0.0
+    m[:] = False
+    return np.sum(y[~m] * x)
+
+
+@program(LINE, engine="compiled")
+def crank_nicolson(x):
+    n = 6
+    u = x.copy()
+    a = np.full(n, -0.5)
+    b = np.full(n, 2.0)
+    c = np.full(n, -0.5)
+    for t in range(3):
+        d = np.zeros(n)
+        d[0] = u[0]
+        d[-1] = u[-1]
+        d[1:-1] = 0.5 * u[:-2] + u[1:-1] + 0.5 * u[2:]
+        cp = np.zeros(n)
+        dp = np.zeros(n)
+        cp[0] = c[0] / b[0]
+        dp[0] = d[0] / b[0]
+        for i in range(1, n):
+            m = b[i] - a[i] * cp[i - 1]
+            cp[i] = c[i] / m
+            dp[i] = (d[i] - a[i] * dp[i - 1]) / m
+        u[-1] = dp[-1]
+        for i in range(n - 2, -1, -1):
+            u[i] = dp[i] - cp[i] * u[i + 1]
+    return np.sum(u**2)
+
+
+@program(SQUARE, engine="compiled")
+def lu_pivot(A0):
+    A = A0.copy()
+    n = 4
+    p = np.arange(n)
+    for k in range(n - 1):
+        j = k + int(np.argmax(np.abs(A[k:, k])))
+        if j != k:
+            t = A[k].copy()
+            A[k] = A[j]
+            A[j] = t
+        for i in range(k + 1, n):
+            A[i, k] /= A[k, k]
+            A[i, k + 1 :] -= A[i, k] * A[k, k + 1 :]
+    return np.sum(np.log(np.abs(np.diag(A))))
+
+
+@program(SQUARE, engine="compiled")
+def nbody(p0):
+    p = p0[:, :2].copy()
+    v = np.zeros((4, 2))
+    for t in range(3):
+        a = np.zeros((4, 2))
+        for i in range(4):
+            for j in range(4):
+                if i != j:
+                    d = p[j] - p[i]
+                    a[i] += d / (np.sum(d * d) + 0.1) ** 1.5
+        v += 0.1 * a
+        p += 0.1 * v
+    return np.sum(p**2) + np.sum(v * v)
+
+
+@program(SQUARE, engine="compiled")
+def viterbi(A):
+    n = 4
+    s = np.zeros((5, n))
+    s[0] = A[0]
+    for t in range(1, 5):
+        for j in range(n):
+            s[t, j] = np.max(s[t - 1] + A[:, j]) + A[t % 4, j]
+    return np.max(s[-1])
+
+
+@program(LINE, engine="compiled")
+def pressure_iterated_until_converged(x):
+    u = x.copy()
+    p = np.zeros(6)
+    for t in range(2):
+        err = 1.0
+        it = 0
+        while err > 1e-3 and it < 50:
+            pn = p.copy()
+            p[1:-1] = 0.5 * (pn[2:] + pn[:-2]) - 0.1 * u[1:-1]
+            err = np.max(np.abs(p - pn))
+            it += 1
+        u[1:-1] -= 0.2 * (p[2:] - p[:-2]) * u[1:-1]
+    return np.sum(u**2)
+
+
+@program(LINE, engine="tape")
+def runge_kutta_into_buffers(x):
+    y = x.copy()
+    k = np.zeros((4, 6))
+
+    def f(y, out):
+        out[:] = -y * y[::-1]
+
+    for t in range(3):
+        f(y, k[0])
+        f(y + 0.05 * k[0], k[1])
+        f(y + 0.05 * k[1], k[2])
+        f(y + 0.1 * k[2], k[3])
+        y += 0.1 / 6 * (k[0] + 2 * k[1] + 2 * k[2] + k[3])
+    return np.sum(y)
+
+
+@program(LINE, engine="compiled")
+def recurrent_states_kept(x):
+    h = np.zeros(6)
+    ys = np.zeros((6, 6))
+    W = np.outer(x, x) * 0.1
+    for t in range(6):
+        h = np.tanh(W @ h + x[t])
+        ys[t] = h
+    return np.sum(ys**2)
+
+
+@program(LINE, engine="compiled")
+def iter_then_write(x):
+    w = np.array([1.0, 2.0, 3.0])
+    s = 0.0
+    for v in w:
+        s = s + np.sum(x * x) * v
+    w[0] = 5.0
+    return s * w[0]
+
+
+@program(LINE, engine="compiled")
+def idx_then_write(x):
+    k = np.array([0, 1, 2])
+    s = 0.0
+    for i in k:
+        s = s + x[i] ** 2
+    k[0] = 5
+    return s * x[k[0]]
+
+
+@program(LINE, engine="tape")
+def indices_changed_ahead(x):
+    k = np.array([0, 1, 2, 3])
+    s = 0.0
+    for i in k:
+        s = s + x[i] ** 2
+        k[3] = 4
+    return s
+
+
+@program(LINE, engine="compiled")
+def list_write(x):
+    w = [1.0, 2.0, 3.0]
+    s = 0.0
+    for v in w:
+        s = s + np.sum(x * x) * v
+    w[0] = 5.0
+    return s * w[0]
+
+
+@program(LINE, engine="tape")
+def number_in_an_array_changed(x):
+    w = np.array([1.0, 2.0, 3.0])
+    n = np.array(2)
+    a = w[0] * x
+    w[0] = 3.0
+    b = np.power(x, n)
+    n[...] = 3
+    c = x[w > 1.5] if False else x[1:]
+    return np.sum(a) + np.sum(b)
+
+
+@program(LINE, engine="compiled")
+def slice_bounds_in_an_array(x):
+    k = np.array([1, 3])
+    y = x * 1.0
+    for i in range(2):
+        y[k[0] : k[1]] *= x[k[0] : k[1]]
+        k[0] += 1
+        k[1] += 1
+    return np.sum(y)
+
+
+@program(LINE, engine="tape")
+def mask_changed_between_uses(x):
+    w = np.array([True, False, True, False, True, True])
+    y = np.where(w, x, x * x)
+    w[:] = False
+    z = np.where(w, y, 2 * y)
+    for i in range(6):
+        w[i] = i > 2
+    return np.sum(z[w])
+
+
+@program(LINE, engine="tape")
+def rows_changed_ahead(x):
+    a = np.outer(x, x)
+    s = 0.0
+    for i, row in enumerate(a):
+        s += row[2] * row[0]
+        if i < 5:
+            a[i + 1] = row * 2.0
+    return s
+
+
+@program(LINE, engine="tape")
+def elements_changed_ahead(x):
+    a = x * 1.0
+    s = 0.0
+    for i, v in enumerate(a[:5]):
+        s += v * v
+        a[i + 1] = v * 2.0
+    return s
+
+
+@program(LINE, engine="tape")
+def constants_changed_ahead(x):
+    a = np.ones(6)
+    s = 0.0
+    for i, v in enumerate(a):
+        s += v * x[i]
+        if i < 5:
+            a[i + 1] = v * x[i]
+    return s

@@ -1,0 +1,125 @@
+"""Arrays that change: what is emitted for them, what is saved, what is refused, and that calls stay what they were."""
+
+import numpy as np
+import pytest
+
+from s2sgrad import CompileError, grad, value_and_grad, vjp
+
+X = np.linspace(0.5, 1.5, 6)
+
+
+def diffuse(u0, n):
+    u = u0.copy()
+    for _ in range(n):
+        u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u * u)
+
+
+def exchange(u0, n):
+    u, v = u0.copy(), np.zeros_like(u0)
+    for _ in range(n):
+        v[1:-1] = u[2:] * u[:-2]
+        u, v = v, u
+    return np.sum(u * v)
+
+
+def fill(x):
+    out = np.zeros(len(x))
+    for i in range(1, len(x)):
+        out[i] = out[i - 1] * x[i]
+        out[i] += x[0]
+    return np.sum(out)
+
+
+def test_what_is_linear_saves_nothing():
+    g = grad(diffuse)
+    g(X, 3)
+    assert "saved" not in g.source and "copy" not in g.source.replace("u0.copy()", "")
+    assert "u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])" in g.source
+
+
+def test_what_is_written_over_is_copied_first():
+    g = grad(exchange)
+    g(X, 3)
+    assert "saved.append((np.copy(" in g.source
+    assert "u, v = v, u" in g.source and "dv, du = du, dv" in g.source
+
+
+def test_scalar_stores_take_constant_time():
+    g = grad(fill)
+    g(X)
+    loop = g.source.partition("in reversed(saved):")[2]
+    assert "zeros_like" not in loop and "copy" not in loop
+
+
+def test_a_call_leaves_its_arguments_as_the_function_does():
+    def f(x, work):
+        work[0] = x[1]
+        x *= 2.0
+        x[1:] -= work[:-1]
+        return np.sum(x * work)
+
+    plain = X.copy(), X[::-1].copy()
+    f(*plain)
+    given = X.copy(), X[::-1].copy()
+    value, _ = value_and_grad(f, mode="compiled")(*given)
+    assert value == f(X.copy(), X[::-1].copy())
+    assert all(np.array_equal(a, b) for a, b in zip(given, plain, strict=True))
+
+
+def test_arguments_that_share_memory_are_not_for_the_compiled_code():
+    def f(x, work):
+        work[:] = 2.0 * x[::-1]
+        return np.sum(x * work)
+
+    g = grad(f)
+    expected = grad(f, mode="tape")(X.copy(), np.ones(6))
+    np.testing.assert_allclose(g(X.copy(), np.ones(6)), expected)
+    assert g.engine == "compiled"
+    both = np.concatenate([X, X])
+    with pytest.raises(Exception, match="also reached as another array object"):
+        g(both[:6], both[3:9])
+
+
+def test_the_results_of_vjp_do_not_change_with_what_is_written_later():
+    def f(x):
+        y = x * x
+        y[0] = y[1] * x[0]
+        return y
+
+    out, pull = vjp(f, X)
+    first = pull(np.ones(6))
+    out[:] = 0.0
+    np.testing.assert_array_equal(pull(np.ones(6)), first)
+
+
+def one_of_two(x):
+    a, b = x * 1.0, x * 2.0
+    c = a if x[0] > 0 else b
+    c[0] = x[1]
+    return np.sum(a)
+
+
+def held_by_a_tuple(x):
+    a = x * 1.0
+    pair = a, x
+    a[0] = x[1]
+    return np.sum(pair[0])
+
+
+def integers(x):
+    counts = np.zeros(3, dtype=int)
+    counts[0] = x[0]
+    return np.sum(counts * x[:3])
+
+
+def by_integers(x):
+    y = x * 1.0
+    y[np.array([0, 0])] = x[:2]
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", [one_of_two, held_by_a_tuple, integers, by_integers])
+def test_what_is_not_surely_known_is_refused(function):
+    with pytest.raises(CompileError):
+        grad(function, mode="compiled")(X)
