@@ -25,7 +25,7 @@ from s2sgrad.runtime.arrays import (
 )
 
 # zero where either the cotangent or what it meets is: the promise holds for second derivatives too
-elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -over(times(t, out), d))
+elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -over(np.where(g == 0, 0.0, times(t, out))[()], d))
 elementwise(times, lambda t, g, p: times(t, p), lambda t, g, p: times(t, g))
 
 linear(unbroadcast, lambda t, g, x: unbroadcast(t, g))

@@ -27,7 +27,7 @@ from s2sgrad.runtime import record
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, zeros_of
 from s2sgrad.runtime.engine import backward
 from s2sgrad.runtime.grad_mode import enable_grad
-from s2sgrad.runtime.location import location_of, user_location
+from s2sgrad.runtime.location import location_of, raised_in_library, user_location
 from s2sgrad.runtime.namespace import (
     BUILTINS,
     CLASSES,
@@ -41,6 +41,7 @@ from s2sgrad.runtime.namespace import (
 from s2sgrad.runtime.node import leaf
 from s2sgrad.runtime.record import plain, recorder
 from s2sgrad.runtime.tensor import Storage, Tensor, Traced, traced
+from s2sgrad.runtime.traced import LOST
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.runtime.trees import only as _only
 from s2sgrad.runtime.views import along, duplicate, is_as_shown, refresh, reveal
@@ -672,6 +673,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     finally:
         _current.session = outer
         if outer is None:
+            LOST.error = None
             running.discard(session)
             session.forget()
     pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)
@@ -680,7 +682,8 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
 
 # What C code says that finds a recorded value where it wants plain data.
 _FOREIGN = re.compile(
-    "Traced|not JSON serializable|required argument is not a|WRITEBACKIFCOPY|constructor input|invalid type for format"
+    "Traced|Supplied output array|not JSON serializable|"
+    "required argument is not a|WRITEBACKIFCOPY|constructor input|invalid type for format|doesn't apply to a"
 )
 
 
@@ -691,6 +694,8 @@ def _explain(error):
         inner = inner.__cause__ or inner.__context__
         if isinstance(inner, TapeError):
             raise inner from None
+    if LOST.error is not None and raised_in_library(error):
+        raise LOST.error from error
     if isinstance(error, (TypeError, ValueError, struct.error)) and _FOREIGN.search(str(error)):
         raise TapeError(
             f"{type(error).__name__}: {error}\n  at {location_of(error)}\n"

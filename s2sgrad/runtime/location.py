@@ -42,6 +42,14 @@ def location_of(error: BaseException) -> Location | None:
     return found and _location(found.tb_frame, found.tb_lineno)
 
 
+def raised_in_library(error: BaseException) -> bool:
+    """Whether the line that raised an exception is not the user's."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return not _is_users(trace.tb_frame.f_code.co_filename)
+
+
 def _location(frame, line: int) -> Location:
     file = frame.f_code.co_filename
     return Location(file, line, linecache.getline(file, line, frame.f_globals).strip(), frame.f_code.co_name)

@@ -963,9 +963,7 @@ def _wrap_array(out, function, arguments, node, output):
 
 def is_view(out, args):
     """Whether `out` is (a view of) a plain array among `args`: the tape, which does not hold that, holds no view."""
-    return any(
-        type(a) is _ndarray and (a is out or out.base is not None and np.may_share_memory(a, out)) for a in args
-    )
+    return any(type(a) is _ndarray and (a is out or out.base is not None and np.may_share_memory(a, out)) for a in args)
 
 
 def record_step(step, data, node):
@@ -986,6 +984,10 @@ def _into(function, args, kwargs, target):
     """``function(..., out=target)``."""
     if type(target) is tuple:
         raise TapeError(f"out= of several arrays is not followed\n  at {user_location()}")
+    written = plain(target)
+    for a in args:
+        if type(a) in (list, tuple) and any(type(i) is _ndarray and np.may_share_memory(i, written) for i in plain(a)):
+            raise TapeError(f"out= shares its memory with the arrays that are joined\n  at {user_location()}")
     mask = kwargs.pop("where", True)
     where = {} if mask is True else {"where": plain(mask)}
     idle = not is_active((*args, *kwargs.values()))

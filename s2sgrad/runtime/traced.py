@@ -7,6 +7,7 @@ value out of sight (conversion by C code) raises and names the user's line.
 
 import builtins
 import operator
+import threading
 
 import numpy as np
 
@@ -480,6 +481,10 @@ def _setattr_shape(self, shape):
     raise TapeError(f"setting the shape of an array in place is not followed; use reshape\n  at {user_location()}")
 
 
+def _setattr_dtype(self, dtype):
+    raise TapeError(f"setting the type of an array in place is not followed; use astype\n  at {user_location()}")
+
+
 def _set_part(name, function):
     def put(self, value):
         apply(function, (self,))[...] = value
@@ -518,12 +523,22 @@ def _array(self, dtype=None, copy=None):
     return out
 
 
+class _Lost(threading.local):
+    """The last error that `lost` has made in this thread: C code may put one of its own in its place."""
+
+    error = None
+
+
+LOST = _Lost()
+
+
 def lost(kind):
-    return TapeError(
+    LOST.error = TapeError(
         f"a recorded value is converted to {kind} by code that the tape does not see: its derivative would be lost\n"
         f"  at {user_location()}\n"
         "Use NumPy functions and operators on it, or stop_gradient(value) where it is meant to be constant."
     )
+    return LOST.error
 
 
 def _convert(kind):
@@ -576,7 +591,7 @@ def _dress():
         "shape": property(lambda self: self.primal.shape, _setattr_shape),
         "ndim": property(lambda self: self.primal.ndim),
         "size": property(lambda self: self.primal.size),
-        "dtype": property(lambda self: self.primal.dtype),
+        "dtype": property(lambda self: self.primal.dtype, _setattr_dtype),
         "flat": property(lambda self: Flat(self), _set_flat),
         "real": _set_part("real", np.real),
         "imag": _set_part("imag", np.imag),

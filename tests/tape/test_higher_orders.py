@@ -58,6 +58,23 @@ def test_mixed_derivative_of_a_power_with_exponent_zero():
     np.testing.assert_allclose([mixed(0.0, 2.0), mixed(0, 4.0)], [0.5, 0.25])
 
 
+GUARDED = {
+    "sqrt": (np.sqrt, lambda x: -0.25 * x**-1.5),
+    "power": (lambda x: x**0.5, lambda x: -0.25 * x**-1.5),
+    "log": (np.log, lambda x: -(x**-2.0)),
+    "reciprocal": (lambda x: 1 / x, lambda x: 2 * x**-3.0),
+}
+
+
+@pytest.mark.parametrize("function, second", GUARDED.values(), ids=GUARDED)
+def test_second_derivative_is_zero_where_the_singular_branch_is_not_taken(function, second):
+    x = np.array([0.3, -1.2, 0.8, 0.0])
+    slope = grad(lambda x: np.sum(np.where(x > 0, function(x), 0.0)))
+    with np.errstate(all="ignore"):
+        found = grad(lambda x: np.sum(slope(x)))(x)
+        np.testing.assert_allclose(found, [second(0.3), 0.0, second(0.8), 0.0])
+
+
 def test_second_derivative_through_a_sum():
     x = np.array([0.5, -1.0, 2.0])
     slope = grad(lambda x: np.sum(x) ** 3)

@@ -503,6 +503,8 @@ class Expressions(InertExpressions):
                 self.refuse(
                     f"{function.__name__} of a value that carries a derivative and an object of another kind", node
                 )
+            if not is_active(thing) and kind in SEQUENCES and function in ARITHMETIC:
+                self.refuse(f"{function.__name__} of a value that carries a derivative and a {kind.value}", node)
             if not is_active(thing) and is_foreign(self.type_of(thing)):
                 self.refuse(f"{function.__name__} of a value that carries a derivative and a foreign array", node)
             return thing

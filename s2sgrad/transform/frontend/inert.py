@@ -8,6 +8,7 @@ behind the back of the derivative is refused.
 import operator
 
 import gast
+import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
@@ -35,6 +36,7 @@ from s2sgrad.transform.frontend.kinds import (
     is_plain,
     item_type,
     joined,
+    kin,
     made_by,
     runs_code,
     text,
@@ -127,6 +129,7 @@ class InertExpressions:
         kinds, cheap, pure, regions = self.all_facts(nodes, bound)
         self.see_plain(nodes, kinds)
         result = types.infer(function, tuple(self.sample(n, t, bound) for n, t in zip(nodes, kinds, strict=True)))
+        result = kin(result, *kinds)
         numbers = all(t.kind is Kind.NUMBER for t in kinds)
         new = numbers or any(t.kind in (Kind.NUMBER, Kind.ARRAY) for t in kinds)
         return result, cheap and numbers, pure, [] if new else regions
@@ -275,7 +278,7 @@ class InertExpressions:
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and function is not None:
             return types.infer(function, (self.sample(node.value, base, bound),)), False, pure, regions
         pure = pure and (base.cls is None or not resolve.is_computed(base.cls, node.attr))
-        return ir.UNKNOWN, False, pure, self.inside(regions)
+        return kin(ir.UNKNOWN, base), False, pure, self.inside(regions)
 
     def inside(self, regions: list) -> list:
         """The memory that parts of something in `regions` may be in."""
@@ -306,6 +309,7 @@ class InertExpressions:
         if container is not None and result == ir.UNKNOWN:
             held = types.of(element_of(container.value, index.value))
             result = held if is_foreign(held) and held.kind is Kind.OTHER else result
+        result = kin(result, base)
         stable = cheap and cheap_index and base.kind is Kind.TUPLE
         return result, stable, pure and pure_index, [] if result.kind is Kind.NUMBER else self.inside(regions)
 
@@ -384,6 +388,10 @@ class InertExpressions:
         result = self.builtin_type(function, args, kwargs)
         if result == ir.UNKNOWN:
             result = made_by(function)
+        if function in (float, complex) and arguments[:1] == [TEXT] and constant_of(node.args[0], None) is None:
+            self.refuse("a number is made of text, which may have been made of a value that carries a derivative", node)
+        if function not in (np.array, np.asarray):
+            result = kin(result, *arguments)
         if function is len:
             first = arguments[0].kind if arguments else Kind.UNKNOWN
             return ir.INT, cheap and first in (Kind.ARRAY, Kind.TUPLE), pure, []
@@ -434,7 +442,7 @@ class InertExpressions:
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS
-            return ir.UNKNOWN, False, pure and clean and quiet, self.inside(own) + regions
+            return kin(ir.UNKNOWN, base), False, pure and clean and quiet, self.inside(own) + regions
         function = self.class_attribute(base, attr)
         if function is not None:
             problem = self.session.purity.reason(function)

@@ -126,6 +126,14 @@ def is_foreign(t: ir.Type) -> bool:
     return t.kind in (Kind.OTHER, Kind.RECORD) and t.cls is not None and hasattr(t.cls, "__array__") or runs_code(t)
 
 
+def kin(result: ir.Type, *operands: ir.Type) -> ir.Type:
+    """What is made of a masked array, a matrix, ... may be one too: the type of a result of which nothing is known."""
+    if result != ir.UNKNOWN:
+        return result
+    found = [t for t in operands if t.kind is Kind.OTHER and t.cls is not None and issubclass(t.cls, np.ndarray)]
+    return found[0] if found else result
+
+
 def element_of(container, key):
     """What a builtin container has under `key` at present; None where that is not to be had."""
     try:

@@ -1,0 +1,52 @@
+"""Calls that a rule does not cover are refused as such; those at the edge of what it covers are right."""
+
+import numpy as np
+import pytest
+
+from s2sgrad import grad
+from s2sgrad.errors import MissingRuleError
+
+X = np.array([0.3, -1.2, 0.8])
+
+REFUSED = {
+    "cross of vectors of two": lambda x: np.cross(x[:2], x[1:]) * 1.0,
+    "cross of three and two": lambda x: np.sum(np.cross(x, x[:2])),
+    "median over axes": lambda x: np.median(np.outer(x, x), axis=(0, 1)),
+    "pad with the mean": lambda x: np.sum(np.pad(x, 1, mode="mean")),
+    "order of the memory": lambda x: np.sum(np.ravel(x, "K")),
+}
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+@pytest.mark.parametrize("f", REFUSED.values(), ids=REFUSED)
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
+def test_call_that_is_not_covered(f, mode):
+    with pytest.raises(MissingRuleError):
+        grad(f, mode=mode)(X)
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_several_values_inserted_at_one_place(mode):
+    weights = np.arange(1.0, 7.0)
+    f = lambda x: np.sum(np.insert(x, 1, x) * weights)  # noqa: E731
+    np.testing.assert_array_equal(grad(f, mode=mode)(X), [3.0, 8.0, 10.0])
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_value_inserted_among_integers_is_a_step(mode):
+    f = lambda x: np.insert(np.array([1, 2]), 1, x)[1] * 1.0  # noqa: E731
+    assert grad(f, mode=mode)(0.7) == 0.0
+
+
+POSITIONAL = {
+    "var": lambda x: np.var(x, 0, None, None, 1),
+    "method var": lambda x: x.var(0, None, None, 1),
+    "clip": lambda x: np.sum(x.clip(0) ** 2),
+}
+
+
+@pytest.mark.parametrize("f", POSITIONAL.values(), ids=POSITIONAL)
+def test_arguments_by_position(f):
+    h = 1e-6
+    numeric = [(f(X + d) - f(X - d)) / (2 * h) for d in h * np.eye(3)]
+    np.testing.assert_allclose(grad(f, mode="tape")(X), numeric, rtol=1e-6, atol=1e-8)

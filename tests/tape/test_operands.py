@@ -1,0 +1,102 @@
+"""Objects beside a recorded value: operators of their own are asked as Python asks them, or refused."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.optimize
+import scipy.sparse
+
+from s2sgrad.errors import TapeError
+from s2sgrad.runtime.fallback import tape_vjp
+from tests.tape.numeric import differences, grad
+
+X = np.array([0.3, -1.2, 0.8])
+
+
+class Squares:
+    """Its reflected operators square the other operand."""
+
+    def __rmul__(self, other):
+        return other * other
+
+    __ror__ = __rrshift__ = __rsub__ = __gt__ = __rmul__
+
+
+class Alone(Squares):
+    __array_ufunc__ = None
+
+
+class Number(float):
+    def __rmul__(self, other):
+        return other * other
+
+
+SQUARES = {
+    "mul": lambda x: x * Squares(),
+    "or": lambda x: x | Squares(),
+    "rshift": lambda x: x >> Squares(),
+    "sub": lambda x: x - Squares(),
+    "less": lambda x: x < Squares(),
+    "number": lambda x: x * Number(3.0),
+}
+
+
+@pytest.mark.parametrize("f", SQUARES.values(), ids=SQUARES)
+def test_reflected_operator_of_an_object_gets_the_recorded_number(f):
+    assert grad(f)(0.7) == 1.4
+
+
+def test_object_that_wants_no_ufuncs_gets_the_recorded_array():
+    def f(x):
+        y = x * 1
+        y -= Alone()
+        return np.sum(x * Alone()) + np.sum(y)
+
+    np.testing.assert_allclose(grad(f)(X), 4 * X)
+
+
+def test_number_with_operators_of_its_own_is_a_number_to_arrays():
+    np.testing.assert_allclose(grad(lambda x: np.sum(x * Number(3.0)))(X), 3.0)
+
+
+def test_list_is_an_array():
+    f = lambda x: np.sum(x ** [1, 2, 3])  # noqa: E731
+    np.testing.assert_allclose(grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    OTHER_MEANINGS = {
+        "matrix": np.matrix(np.eye(3)),
+        "masked": np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 1, 0]),
+        "sparse": scipy.sparse.csr_matrix(np.eye(3)),
+        "object": Squares(),
+    }
+
+
+@pytest.mark.parametrize("other", OTHER_MEANINGS.values(), ids=OTHER_MEANINGS)
+def test_operators_of_other_meaning_are_refused(other):
+    with pytest.raises(TapeError, match="test_operands.py"):
+        grad(lambda x: np.sum(x * other))(X)
+
+
+def test_operators_of_other_meaning_serve_plain_data():
+    matrix = OTHER_MEANINGS["sparse"]
+    f = lambda x, y: np.sum(x) + np.sum(y * matrix)  # noqa: E731
+    assert tape_vjp(f, (X, X.copy()), {}, [0])[0] == f(X, X)
+
+
+OUT_OF_SIGHT = {
+    "brentq": lambda x: scipy.optimize.brentq(lambda t: t**3 - x[0], -2, 2),
+    "root": lambda x: scipy.optimize.root(lambda t: t**3 - x[0], 1.0).x[0],
+    "fft": lambda x: np.sum(np.abs(scipy.fft.fft(x)) ** 2),
+}
+
+
+@pytest.mark.parametrize("f", OUT_OF_SIGHT.values(), ids=OUT_OF_SIGHT)
+def test_code_out_of_sight_is_an_error_of_ours(f):
+    with pytest.raises(TypeError, match="derivative") as caught:
+        grad(f)(X)
+    assert caught.type.__module__ == "s2sgrad.errors"
