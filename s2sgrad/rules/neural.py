@@ -270,10 +270,6 @@ def norm(x, order, axis, keepdims):
     return np.power(np.sum(np.power(size, order), axis=axis, keepdims=keepdims), 1 / order)
 
 
-def _direction(x):
-    return sgn(x)
-
-
 def norm_pullback(g, out, x, order, axis, keepdims):
     """The minimum-norm choice where the norm has a kink; zero at the origin."""
     if not keepdims:
@@ -283,12 +279,12 @@ def norm_pullback(g, out, x, order, axis, keepdims):
         return g / np.where(out == 0, 1.0, out) * x
     size = np.abs(x)
     if order == 1:
-        return g * _direction(x)
+        return g * sgn(x)
     if order == np.inf or order == -np.inf:
         hit = size == out
         share = hit / np.sum(hit, axis=axis, keepdims=True, dtype=size.dtype)
         return g * share * sgn(x)
-    return g / np.power(np.where(out == 0, 1.0, out), order - 1) * np.power(size, order - 1) * _direction(x)
+    return g / np.power(np.where(out == 0, 1.0, out), order - 1) * np.power(size, order - 1) * sgn(x)
 
 
 vjp(norm, x=norm_pullback)
