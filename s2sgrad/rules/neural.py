@@ -16,7 +16,7 @@ from s2sgrad.runtime.arrays import over, times
 
 def relu(x):
     """``max(x, 0)``."""
-    return np.where(x > 0, x, 0 * x) if x.dtype.kind not in "fiu" else np.maximum(x, 0)
+    return np.maximum(x, 0)
 
 
 def gate(t, on):
@@ -69,9 +69,14 @@ def quotient(x, y):
 elementwise(quotient, lambda t, x, y: over(t, y), lambda t, x, y: -over(times(over(t, y), x), y))
 
 
+def _in_type_of(x, out):
+    kind = np.asarray(x).dtype
+    return out[()] if kind.kind in "biu" else out.astype(kind)[()]
+
+
 def erf(x):
     """The error function."""
-    return _erf(x).astype(x.dtype)
+    return _in_type_of(x, _erf(x))
 
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -80,7 +85,7 @@ elementwise(erf, lambda t, x: t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x))).a
 
 def erfc(x):
     """``1 - erf(x)``."""
-    return _erfc(x).astype(x.dtype)
+    return _in_type_of(x, _erfc(x))
 
 
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
@@ -89,7 +94,7 @@ elementwise(erfc, lambda t, x: -t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x)))
 
 def logit(x):
     """``log(x / (1 - x))``."""
-    return np.log(x / (1 - x))
+    return np.log(np.divide(x, 1 - x))
 
 
 elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * (1 - x))))
@@ -97,7 +102,7 @@ elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * 
 
 def softplus(x):
     """``log(1 + exp(x))``."""
-    return np.logaddexp(x, 0 * x)
+    return np.logaddexp(x, 0)
 
 
 elementwise(softplus, lambda t, x: t * sigmoid(x))
