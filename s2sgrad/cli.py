@@ -2,6 +2,7 @@
 
     python -m s2sgrad show model.py:loss
     python -m s2sgrad show model.py:loss --argnums w,b
+    python -m s2sgrad show model.py:Model.energy --args "Model(), np.ones(3)"
     python -m s2sgrad check model.py:loss --args "np.ones(3), 2.0"
     python -m s2sgrad export model.py:loss -o loss_grad.py
 
@@ -12,6 +13,7 @@ the request itself does not make sense.
 import argparse
 import ast
 import importlib.util
+import inspect
 import os
 import sys
 
@@ -19,7 +21,9 @@ import numpy as np
 from rich.console import Console
 from rich.syntax import Syntax
 
+from s2sgrad import __version__
 from s2sgrad.api import Derivative, grad
+from s2sgrad.api.derivative import MODES
 from s2sgrad.errors import ArgumentError, CompileError, S2SGradError
 
 
@@ -35,7 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (RequestError, ArgumentError) as error:
         return _complain(error, 2)
     except CompileError as error:
-        return _complain(f"no source: the function runs on the tape, because\n{error}", 1)
+        kinds = "" if options.args else " for arrays (say by --args what it is called with, if not arrays)"
+        return _complain(f"no source: the function runs on the tape{kinds}, because\n{error}", 1)
     except S2SGradError as error:
         return _complain(error, 1)
     except BrokenPipeError:  # the reader has seen enough, as `head` does
@@ -52,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m s2sgrad", description="Show, check or export the derivative of a function of a Python file."
     )
+    parser.add_argument("--version", action="version", version=f"s2sgrad {__version__}")
     commands = parser.add_subparsers(required=True, metavar="{show,check,export}")
 
     def add(name, command, text):
@@ -70,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
             metavar="EXPRESSIONS",
             help='arguments as Python expressions, NumPy being np: "np.ones(3), 2.0, k=1"',
         )
+        sub.add_argument("--mode", choices=MODES, help="what to differentiate by (default: auto)")
         return sub
 
     add("show", show, "print the generated source of the derivative")
@@ -96,7 +103,7 @@ def verify(options) -> int:
     derivative, module = _derivative(options)
     if options.args is None:
         raise RequestError('check needs arguments: --args "np.ones(3), 2.0"')
-    args, kwargs = _arguments(options.args, module)
+    args, kwargs = _arguments(options.args, module, derivative)
     print(derivative.check(*args, **kwargs))
     return 0
 
@@ -119,7 +126,7 @@ def _called(options):
     """The derivative, called once where arguments are given, and the function's name."""
     derivative, module = _derivative(options)
     if options.args is not None:
-        args, kwargs = _arguments(options.args, module)
+        args, kwargs = _arguments(options.args, module, derivative)
         derivative(*args, **kwargs)
     return derivative, options.function.rpartition(":")[2]
 
@@ -129,20 +136,25 @@ def _derivative(options):
     if not colon or not name or not file:
         raise RequestError(f"say FILE.py:FUNCTION, not {options.function!r}")
     module = _load(file)
-    found = module
+    found, owner = module, None
     for part in name.split("."):
         if not hasattr(found, part):
             known = sorted(k for k, v in vars(found).items() if callable(v) and not k.startswith("_"))
             listed = f"; it has {', '.join(known)}" if known else ""
             raise RequestError(f"{file} has no function {name!r}{listed}")
-        found = getattr(found, part)
+        owner, found = found, getattr(found, part)
     if not callable(found):
         raise RequestError(f"{name} in {file} is no function but {_article(type(found).__name__)}")
     if isinstance(found, Derivative):
-        if options.argnums is None:
+        if options.argnums is None and options.mode is None:
             return found, module
         found = found.primal
-    return grad(found, _argnums(options.argnums)), module
+    derivative = grad(found, _argnums(options.argnums), mode=options.mode or "auto")
+    if isinstance(owner, type):
+        holder = next((cls for cls in owner.__mro__ if vars(cls).get(part) is found), None)
+        if holder is not None:
+            derivative.__set_name__(holder, part)  # a method: arguments count from after self
+    return derivative, module
 
 
 def _article(name: str) -> str:
@@ -179,8 +191,8 @@ def _argnums(text: str | None):
     return several[0] if len(several) == 1 and "," not in text else tuple(several)
 
 
-def _arguments(text: str, module):
-    """The values of `text`, read as what stands between the parentheses of a call."""
+def _arguments(text: str, module, derivative):
+    """The values of `text`, read as what stands between the parentheses of a call of the derivative."""
     try:
         call = ast.parse(f"f({text}\n)", "<--args>", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -189,6 +201,11 @@ def _arguments(text: str, module):
     except SyntaxError as error:
         raise RequestError(f"--args {text!r} is not a list of Python expressions: {error.msg}") from None
     try:
-        return eval(collect, {"np": np, "numpy": np, **vars(module)})
+        args, kwargs = eval(collect, {"np": np, "numpy": np, **vars(module)})
     except Exception as error:
         raise RequestError(f"--args {text!r} cannot be evaluated: {type(error).__name__}: {error}") from None
+    try:
+        inspect.signature(derivative).bind(*args, **kwargs)
+    except TypeError as error:
+        raise RequestError(f"--args {text!r} does not fit {derivative.__name__}: {error}") from None
+    return args, kwargs

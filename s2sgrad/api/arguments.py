@@ -184,9 +184,10 @@ def _numbered(which, name, parameters, bound, skip) -> Target | None:
         )
     hint = " (name keyword-only arguments by their name)" if any(p.kind is p.KEYWORD_ONLY for p in parameters) else ""
     count = len(positional) - skip
+    after = f" after {parameters[0].name} (in a method argnums=0 is the first of those)" if skip else ""
     raise ArgumentError(
-        f"argnums={which} is out of range: {name} takes {count} positional argument{'s' * (count != 1)}; "
-        f"its parameters are {_listed(parameters)}{hint}"
+        f"argnums={which} is out of range: {name} takes {count} positional argument{'s' * (count != 1)}{after}; "
+        f"{'they' if skip else 'its parameters'} are {_listed(parameters[skip:])}{hint}"
     )
 
 

@@ -30,7 +30,8 @@ class Agreement:
     where: str
 
     def __str__(self) -> str:
-        return f"{self.entries} entries agree; largest relative difference {self.worst:.1e}, at {self.where}"
+        entries = "entry agrees" if self.entries == 1 else "entries agree"
+        return f"{self.entries} {entries}; largest relative difference {self.worst:.1e}, at {self.where}"
 
 
 def check(primal, gradients, arguments, function: str) -> Agreement:

@@ -9,6 +9,7 @@ import copy
 import gc
 import inspect
 import itertools
+import operator
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.runtime.record import plain
 from s2sgrad.runtime.trees import flatten
-from s2sgrad.transform import ir, optimize, pipeline, reverse
+from s2sgrad.transform import ir, optimize, pipeline, reverse, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import emit
 from s2sgrad.transform.export import export
+from s2sgrad.transform.frontend.resolve import is_definition
 from s2sgrad.transform.load import load
 
 ASSUMED = object()  # stands for an argument that nobody has given yet
@@ -56,7 +58,9 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     """
     if transform.wraps:
         bound, chosen = _within_wrapper(transform, bound, chosen)
+    passed = set(bound.arguments)
     bound.apply_defaults()
+    known = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
     for name, value in bound.arguments.items():
         hides = trees.hidden(value)
         if hides:
@@ -65,14 +69,18 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
             )
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
     active = _active(bound, chosen)
-    compiled = _compiled(transform, kinds, active, chosen)
+    assumed = any(value is ASSUMED for value in bound.arguments.values())
+    compiled = _compiled(transform, kinds, active, chosen, known, assumed)
+    compiled.assumed = assumed
     general = {name: types.of_any_length(kind) for name, kind in kinds.items()}
-    compiled.general = lambda: _compiled(transform, general, active, chosen)
+    compiled.general = lambda: _compiled(transform, general, active, chosen, known)
     return compiled
 
 
-def _compiled(transform, kinds: dict, active: dict, chosen) -> "Compiled":
-    lowered = pipeline.lower(transform.function, kinds, active)
+def _compiled(transform, kinds: dict, active: dict, chosen, known: dict, assumed=False) -> "Compiled":
+    lowered = pipeline.lower(transform.function, kinds, active, known)
+    if assumed:
+        _see_arrays(lowered.function)
     for target in chosen:
         if lowered.function.parameters[target.index].value.name != target.parameter:
             raise CompileError(
@@ -119,10 +127,13 @@ class Compiled:
         The functions that went into it.
     general : callable
         Compiles the same for arguments of which no axis is known to be, or not to be, of length 1.
+    assumed : bool
+        Whether there was no call, and the kinds of the arguments are assumed.
     """
 
     engine = "compiled"
     general = None
+    assumed = False
 
     def __init__(self, transform, lowered):
         self.function = transform.function
@@ -158,7 +169,8 @@ class CompiledGradient(Compiled):
         return self.emitted.source
 
     def exported(self) -> str:
-        return export(self.general().emitted, self.function)  # a file is called with what its reader has
+        # a file is called with what its reader has
+        return export(self.general().emitted, self.function, self.assumed)
 
 
 class CompiledPair(Compiled):
@@ -226,6 +238,27 @@ def _result_type(lowered) -> ir.Type:
 
 def _value_type(lowered, has_aux: bool) -> ir.Type:
     return _result_type(lowered).items[0] if has_aux else _result_type(lowered)
+
+
+def _see_arrays(function: ir.Function, seen=()) -> None:
+    """What is assumed to be an array must not be read as a dict."""
+    if function in seen:
+        return
+    queue = [function.body]
+    for block in queue:
+        for s in block.statements:
+            queue += walk.blocks(s)
+            if isinstance(s, ir.Call) and s.callee.function is not None:
+                _see_arrays(s.callee.function, (*seen, function))
+            if not isinstance(s, ir.Op) or s.function is not operator.getitem:
+                continue
+            key = s.args[1]
+            if isinstance(key, ir.Constant) and isinstance(key.value, str):
+                raise CompileError(
+                    f"before any call the arguments are taken to be arrays, but one is read by the string {key.value!r}: "
+                    "call the derivative first, then ask for its source",
+                    s.location,
+                )
 
 
 def _see_pair(lowered) -> None:
@@ -361,7 +394,7 @@ def assumed_arguments(transform, owner: tuple) -> dict:
             arguments[parameter.name] = {n: ASSUMED for n in mentioned if isinstance(n, str) and n not in named}
         elif parameter.default is parameter.empty:
             arguments[parameter.name] = ASSUMED
-        else:
+        elif not is_definition(parameter.default):  # a function is known where the call leaves it to its default
             arguments[parameter.name] = parameter.default
     if transform.skip:
         arguments[parameters[0].name] = owner[0] if owner else None

@@ -227,11 +227,19 @@ class Entry:
         self.outcome = outcome
 
 
+_TITLES = {
+    "grad": "The gradient of `{}` (by s2sgrad).",
+    "value_and_grad": "The value and the gradient of `{}` (by s2sgrad).",
+    "elementwise_grad": "The elementwise derivative of `{}` (by s2sgrad).",
+}
+
+
 class Derivative:
     """A function's derivative: call it with the arguments of the function.
 
-    Made by `grad`, `value_and_grad` and `elementwise_grad`. It has the name, the documentation and the
-    signature of the function, and can be pickled where that can.
+    Made by `grad`, `value_and_grad` and `elementwise_grad`. It has the name and the signature of the
+    function, says in the first line of its documentation what it is, above that of the function, and can
+    be pickled where the function can.
 
     Attributes
     ----------
@@ -266,6 +274,8 @@ class Derivative:
         else:
             transform = Transform(function, kind, argnums, has_aux, mode)
         functools.update_wrapper(self, function)
+        documentation = inspect.cleandoc(getattr(function, "__doc__", None) or "")
+        self.__doc__ = f"{_TITLES[kind].format(transform.name)}\n\n{documentation}".rstrip()
         self._transform = transform
         self._owner = owner
 
@@ -278,7 +288,9 @@ class Derivative:
         # the kind of a call with numbers only is the tuple of their types: the shortest way for the shortest calls
         entry = transform.entries.get(tuple(map(type, args)))
         if entry is None or entry.prepare is not None or kwargs or running or not entry.holds():
-            return transform.answer(args, kwargs)
+            if args and isinstance(args[0], type):
+                self._see_class(args[0])
+            return self._transform.answer(args, kwargs)
         transform.last = entry
         try:
             return entry.run(*args)
@@ -299,6 +311,12 @@ class Derivative:
         """Defined by a decorator in the body of a class: it is a method."""
         function = self._transform.function
         if getattr(function, "__qualname__", None) == f"{cls.__qualname__}.{name}":
+            self._transform = self._transform.as_method
+
+    def _see_class(self, cls) -> None:
+        """Called on the class that holds it as a classmethod (which need not bind what it holds): it is a method."""
+        held = inspect.getattr_static(cls, self.__name__, None)
+        if isinstance(held, classmethod) and held.__func__ is self:
             self._transform = self._transform.as_method
 
     # ------------------------------------------------------------------------------- what it is

@@ -190,6 +190,6 @@ def hidden(value) -> tuple:
     ('step',)
     """
     own = getattr(value, "__dict__", None)
-    if not own or isinstance(value, type | ModuleType | FunctionType):
+    if not own or isinstance(value, type | ModuleType | FunctionType | np.ufunc):
         return ()
-    return tuple([name for name in own if hasattr(type(value), name)])
+    return tuple([name for name in own if hasattr(type(value), name) and name not in functools.WRAPPER_ASSIGNMENTS])

@@ -13,6 +13,8 @@ perturbations are not confused (each backward pass looks only for its own inputs
 import builtins
 import collections
 import functools
+import re
+import struct
 import sys
 import threading
 import types
@@ -25,7 +27,7 @@ from s2sgrad.runtime import record
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, zeros_of
 from s2sgrad.runtime.engine import backward
 from s2sgrad.runtime.grad_mode import enable_grad
-from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.location import location_of, user_location
 from s2sgrad.runtime.namespace import (
     BUILTINS,
     CLASSES,
@@ -266,6 +268,8 @@ class Session:
         if entry is not None:
             return entry[1]
         if self.rules or array.dtype.kind not in "biufc":
+            if array.dtype.kind == "O":
+                self.containers.append(array)
             return array
         t = traced(array, None)
         self._adopt(t, array)
@@ -278,7 +282,7 @@ class Session:
         if not array.flags.writeable:
             data.flags.writeable = False
         storage = t.storage = Storage(data, t.node, saved=False, outer=array)
-        t.data = data
+        t.primal = data
         t.steps = ()
         t.seen = 0
         owner = array
@@ -423,12 +427,12 @@ class Session:
 
     def _settled_tensor(self, t):
         if t.storage is None:
-            return np.array(t.data) if self.private and type(t.data) is np.ndarray else t.data
+            return np.array(t.primal) if self.private and type(t.primal) is np.ndarray else t.primal
         refresh(t)
         outer = t.storage.outer
         if outer is not None:
             return along(t.steps, outer)
-        return np.array(t.data) if self.private and type(t.data) is np.ndarray else t.data
+        return np.array(t.primal) if self.private and type(t.primal) is np.ndarray else t.primal
 
     def check(self):
         """Raise where code that the tape does not see has written to an array that it has read."""
@@ -495,6 +499,9 @@ class Session:
                     self._clean_item(holder, i, item, queue)
             elif type(holder) is dict:
                 for k, item in list(holder.items()):
+                    self._clean_item(holder, k, item, queue)
+            elif type(holder) is np.ndarray:
+                for k, item in np.ndenumerate(holder):
                     self._clean_item(holder, k, item, queue)
             elif hasattr(holder, "__dict__") and not isinstance(holder, (type, types.ModuleType, types.FunctionType)):
                 attributes = holder.__dict__
@@ -578,8 +585,10 @@ def _by_source(function):
     def call(args, kwargs):
         try:
             return (_current.session or _rules).rebind(implementation)(*args, **kwargs)
-        except MissingRuleError:
-            raise
+        except MissingRuleError as error:
+            cause = error.__cause__ or error  # the innermost: what has no rule
+            what = str(cause).partition("\n")[0]
+            raise record.missing(function, f"in {record.full_name(function)}: {what}") from cause
         except Exception as error:
             if not isinstance(error, S2SGradError):
                 function(*plain(tuple(args)), **plain(kwargs))  # a wrong call is told as without us
@@ -646,6 +655,10 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             nodes = [_node_of(result) for result in results]
             if outer is None:
                 session.check()
+        except (TypeError, ValueError, struct.error) as error:
+            if outer is None and not isinstance(error, S2SGradError):
+                _explain(error)
+            raise
         finally:
             if outer is None:
                 session.close()
@@ -659,6 +672,22 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             session.forget()
     pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)
     return out, pullback
+
+
+# What C code says that finds a recorded value where it wants plain data.
+_FOREIGN = re.compile(
+    "Traced|not JSON serializable|required argument is not a|WRITEBACKIFCOPY|constructor input|invalid type for format"
+)
+
+
+def _explain(error):
+    """Where code that takes plain data only has refused a recorded value, say so as the tape does."""
+    if _FOREIGN.search(str(error)):
+        raise TapeError(
+            f"{type(error).__name__}: {error}\n  at {location_of(error)}\n"
+            "This code takes plain numbers and arrays only. If a derivative flows through the value: use NumPy "
+            "functions on it, or pass stop_gradient(value) where it is meant to be constant."
+        ) from error
 
 
 def _callable(session, function):
@@ -738,8 +767,9 @@ def stop_gradient(x):
 
     Examples
     --------
-    >>> stop_gradient(2.0)
-    2.0
+    >>> from s2sgrad import grad, stop_gradient
+    >>> grad(lambda x: x * stop_gradient(x))(3.0)
+    3.0
     """
     leaves, rebuild = flatten(x)
     if not any(isinstance(part, Tensor) for part in leaves):

@@ -12,9 +12,9 @@ import types
 import numpy as np
 
 from s2sgrad.rules.table import lookup
-from s2sgrad.runtime.record import NATIVE, Traced, apply, binary, elementwise_of, plain, unary, wrap
+from s2sgrad.runtime.record import NATIVE, Traced, apply, binary, elementwise_of, is_active, plain, unary, wrap
 from s2sgrad.runtime.tensor import Tensor
-from s2sgrad.runtime.traced import as_array, as_given, as_number
+from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost
 
 _FAMILY = {"numpy", "scipy", "math", "cmath"}
 
@@ -72,6 +72,8 @@ def _make_version(function):
     if isinstance(function, np.ufunc):
         return _ufunc_version(function)
     rule = lookup(function)
+    if rule is None and not isinstance(function, _FUNCTIONS):
+        return Instance(function)
     operation = elementwise_of(function) if rule is not None else None
 
     if operation is not None and len(operation.partials) == 1:
@@ -82,6 +84,36 @@ def _make_version(function):
             return apply(function, args, kwargs)
 
     return _named_like(version, function)
+
+
+_FUNCTIONS = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    type(np.sum),
+)
+
+
+class Instance:
+    """An object of the family that can be called (``scipy.stats.norm``): its methods record too."""
+
+    def __init__(self, thing):
+        self.__wrapped__ = thing
+
+    @property
+    def __class__(self):
+        return type(self.__wrapped__)
+
+    def __call__(self, *args, **kwargs):
+        return apply(self.__wrapped__, args, kwargs)
+
+    def __getattr__(self, name):
+        return recording_version(getattr(self.__wrapped__, name))
+
+    def __repr__(self):
+        return repr(self.__wrapped__)
 
 
 def _named_like(version, function):
@@ -133,7 +165,13 @@ class _Converting(type):
     def __call__(cls, *args, **kwargs):
         if len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
             return cls.convert(args[0])
-        return cls.real(*plain(args), **kwargs)
+        out = cls.real(*plain(args), **plain(kwargs))
+        if not (is_active(args) or is_active(kwargs)):
+            return out
+        if not issubclass(cls.real, complex):
+            raise lost(f"a plain {cls.__name__}")
+        pair = as_complex(*args, **kwargs)
+        return pair if cls.real is complex else cls.convert(pair)
 
     def __instancecheck__(cls, instance):
         return isinstance(instance, cls.real)

@@ -8,6 +8,7 @@ node and returns.
 
 import dis
 import operator
+import sys
 
 import numpy as np
 
@@ -127,7 +128,7 @@ class Elementwise:
                     [recording_rule(self.partials[i]) for i in active],
                     recorder(unbroadcast),
                     recorder(np.conjugate),
-                    lambda a: np.iscomplexobj(a.data if isinstance(a, Tensor) else a),
+                    lambda a: np.iscomplexobj(a.primal if isinstance(a, Tensor) else a),
                 )
 
             pull = make([self.partials[i] for i in active], unbroadcast, np.conjugate, np.iscomplexobj)
@@ -183,7 +184,7 @@ def unary(function):
         storage = x.storage
         if storage is not None and x.seen != storage.version:
             refresh(x)
-        data = x.data
+        data = x.primal
         node = x.node
         z = function(data)
         kind = type(z)
@@ -194,7 +195,7 @@ def unary(function):
         if storage is not None and keep:
             storage.saved = True
         t = Traced()
-        t.data = z
+        t.primal = z
         t.storage = None
         t.node = n = Node()
         n.form = form
@@ -223,7 +224,7 @@ def binary(function, reflected=False):
                 return apply(function, (first, second))
             if second.storage is not None and second.seen != second.storage.version:
                 refresh(second)
-            y = second.data
+            y = second.primal
             node = second.node
             z = function(first, y)
             kind = type(z)
@@ -234,7 +235,7 @@ def binary(function, reflected=False):
             if y_y and second.storage is not None:
                 second.storage.saved = True
             t = Traced()
-            t.data = z
+            t.primal = z
             t.storage = None
             t.node = n = Node()
             n.form = form_y
@@ -249,7 +250,7 @@ def binary(function, reflected=False):
         storage = first.storage
         if storage is not None and first.seen != storage.version:
             refresh(first)
-        x = first.data
+        x = first.primal
         node = first.node
         kind = type(second)
         if kind in _NUMBERS:
@@ -262,7 +263,7 @@ def binary(function, reflected=False):
             if storage is not None and x_x:
                 storage.saved = True
             t = Traced()
-            t.data = z
+            t.primal = z
             t.storage = None
             t.node = n = Node()
             n.form = form_x
@@ -274,7 +275,7 @@ def binary(function, reflected=False):
             return apply(function, (first, second))
         if second.storage is not None and second.seen != second.storage.version:
             refresh(second)
-        y = second.data
+        y = second.primal
         other = second.node
         z = function(x, y)
         kind = type(z)
@@ -292,7 +293,7 @@ def binary(function, reflected=False):
         elif kind not in _REAL:
             return apply(function, (first, second))
         t = Traced()
-        t.data = z
+        t.primal = z
         t.storage = None
         t.node = n = Node()
         n.number = next_number()
@@ -358,7 +359,7 @@ class Arguments:
             if a.node is not None:
                 self.paths.append(path)
                 self.nodes.append(a.node)
-            return a.data
+            return a.primal
         if kind is list or kind is tuple:
             items = [self._plain(item, (*path, i)) for i, item in enumerate(a)]
             return items if kind is list else tuple(items)
@@ -375,7 +376,7 @@ def plain(a):
     if kind is Traced or isinstance(a, Tensor):
         if a.storage is not None:
             refresh(a)
-        return a.data
+        return a.primal
     if kind is list or kind is tuple:
         return kind([plain(item) for item in a])
     if kind is dict:
@@ -415,7 +416,7 @@ def _keep(arguments):
     """The arguments as a node may hold them."""
     own = set()
     for _, t in arguments.tensors:
-        own.add(id(t.data))
+        own.add(id(t.primal))
         if t.storage is not None:
             t.storage.saved = True
 
@@ -429,12 +430,34 @@ def _keep(arguments):
     return tuple([keep(a) for a in arguments.args]), {k: keep(a) for k, a in arguments.kwargs.items()}
 
 
+def full_name(function) -> str:
+    """What people call a callable, by the shortest module that has it.
+
+    Examples
+    --------
+    >>> full_name(np.linalg.norm), full_name(np.add)
+    ('numpy.linalg.norm', 'numpy.add')
+    """
+    name = getattr(function, "__name__", None) or type(function).__name__
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(function, np.ufunc):
+        homes = ("numpy", "scipy.special")
+        module = next((m for m in homes if getattr(sys.modules.get(m), name, None) is function), "")
+    parts = module.split(".")
+    for i in range(1, len(parts)):
+        if parts[i].startswith("_"):
+            shown = sys.modules.get(".".join(parts[:i]))
+            module = shown.__name__ if getattr(shown, name, None) is function else module
+            break
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, (type, type(sys))):
+        name = f"{type(owner).__name__}.{name}"
+    return f"{module}.{name}" if module else name
+
+
 def missing(function, what=None):
     """The error for a derivative that has to flow through something without a rule."""
-    name = getattr(function, "__name__", repr(function))
-    module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
-    full = f"{module}.{name}" if module else name
-    detail = what or f"{full} has no derivative rule, but a derivative has to flow through it"
+    detail = what or f"{full_name(function)} has no derivative rule, but a derivative has to flow through it"
     return MissingRuleError(
         f"{detail}\n  at {user_location()}\n"
         f"Register one with s2sgrad.rules.table (elementwise, linear or vjp), "
@@ -503,7 +526,7 @@ def apply(function, args, kwargs=None):
         return _apply_elementwise(function, rule, args, kwargs, arguments)
     out = function(*arguments.args, **arguments.kwargs)
     if not _carries(out):
-        return wrap(out)
+        return _without_derivative(out)
     return _wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
 
 
@@ -511,7 +534,7 @@ def _apply_to_one(function, rule, x):
     """The short way for ``np.sum(x)`` and its like, of a recorded array and nothing else."""
     if x.storage is not None:
         refresh(x)
-    data = x.data
+    data = x.primal
     if function is np.sum and type(data) is _ndarray and data.dtype.kind == "f" and x.node is not None:
         return traced(np.add.reduce(data, axis=None), make_node(SUM, (data.shape,), x.node))
     out = function(data)
@@ -533,10 +556,38 @@ SUM = Form(
 )
 
 
+def is_numeric(dtype) -> bool:
+    """Whether arrays of this type hold numbers: objects, records and text would take a derivative out of sight.
+
+    Examples
+    --------
+    >>> is_numeric(np.dtype(float)), is_numeric(np.dtype(object)), is_numeric(np.dtype([("a", float)]))
+    (True, False, False)
+    """
+    return dtype.kind in "biufc" or dtype.kind == "V" and not issubclass(dtype.type, np.void)
+
+
+def require_numeric(dtype) -> None:
+    """Recorded values may not be stored in an array that does not hold numbers."""
+    if not is_numeric(dtype):
+        kind = {"O": "an array of objects", "V": "a structured array"}.get(dtype.kind, f"an array of {dtype}")
+        raise TapeError(
+            f"recorded values are put into {kind}: their derivative would be lost\n  at {user_location()}\n"
+            "Use a list or a dict of arrays, or stop_gradient(value) where it is meant to be constant."
+        )
+
+
+def _without_derivative(out):
+    """The result of a call with recorded arguments that cannot carry their derivative: integers, mostly."""
+    if isinstance(out, (_ndarray, np.void)):
+        require_numeric(out.dtype)
+    return wrap(out)
+
+
 def _carries(out):
     """Whether a result can carry a derivative: floats and complex numbers do."""
     if type(out) is _ndarray:
-        return out.dtype.kind in "fcV"
+        return out.dtype.kind in "fcV" and is_numeric(out.dtype)
     if isinstance(out, (tuple, list)):
         return any(_carries(item) for item in out)
     return isinstance(out, (float, complex, np.inexact)) or getattr(out, "dtype", _F64).kind in "fcV"
@@ -557,7 +608,7 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
         raise missing(function, f"the rule of {_title(function)} does not cover {what}")
     out = function(*arguments.args, **arguments.kwargs)
     if not _carries(out):
-        return wrap(out)
+        return _without_derivative(out)
     active, nodes = [], []
     for path, node in zip(arguments.paths, arguments.nodes, strict=True):
         if len(path) > 1:
@@ -772,7 +823,7 @@ def _wrap_views(out, function, arguments, node):
 
 def _wrap_array(out, function, arguments, node, output):
     for path, t in arguments.tensors:
-        data = t.data
+        data = t.primal
         if data is out:
             return t
         if out.base is not None and type(data) is _ndarray and len(path) == 1 and np.may_share_memory(out, data):

@@ -45,7 +45,8 @@ class Tensor:
 
     Attributes
     ----------
-    data : array or number
+    primal : array or number
+        Not `data`: arrays have an attribute of that name, which is not this
     node : Node or None
         None where no derivative flows.
     storage : Storage or None
@@ -53,12 +54,12 @@ class Tensor:
     steps : tuple of Step
         How the tensor is seen in its storage: () for all of it.
     seen : int
-        The storage's version that `data` and `node` belong to.
+        The storage's version that `primal` and `node` belong to.
     grad : Tensor or None
     """
 
     # No __init__: every recorded operation makes one, and `Traced()` with three writes is faster.
-    __slots__ = ("data", "node", "storage", "steps", "seen", "grad", "__weakref__")
+    __slots__ = ("primal", "node", "storage", "steps", "seen", "grad", "__weakref__")
 
     @property
     def requires_grad(self) -> bool:
@@ -74,7 +75,7 @@ class Tensor:
 
     def detach(self):
         """The same memory, without history."""
-        twin = tensor_like(self, self.data, None)
+        twin = tensor_like(self, self.primal, None)
         if self.storage is not None:
             twin.storage, twin.steps, twin.seen = self.storage, self.steps, self.seen
         return twin
@@ -87,12 +88,12 @@ class Traced(Tensor):
 
     @property
     def __class__(self):
-        return type(self.data)
+        return type(self.primal)
 
 
 def tensor_like(model, data, node):
     t = type(model)()
-    t.data = data
+    t.primal = data
     t.node = node
     t.storage = None
     return t
@@ -100,7 +101,7 @@ def tensor_like(model, data, node):
 
 def traced(data, node):
     t = Traced()
-    t.data = data
+    t.primal = data
     t.node = node
     t.storage = None
     return t

@@ -12,10 +12,23 @@ import numpy as np
 
 from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import ATTRIBUTES, INACTIVE_ATTRIBUTES, INACTIVE_METHODS, METHODS
+from s2sgrad.runtime.arrays import is_differentiable
 from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.record import apply, assign, binary, is_active, kept, missing, plain, recorder, unary, wrap
+from s2sgrad.runtime.record import (
+    apply,
+    assign,
+    binary,
+    is_active,
+    kept,
+    missing,
+    plain,
+    recorder,
+    require_numeric,
+    unary,
+    wrap,
+)
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
 from s2sgrad.runtime.views import ITEM, item_step, link, refresh, write
 
@@ -66,7 +79,7 @@ PLAIN = {
 
 def _in_place(ufunc, function):
     def forward(self, other):
-        if type(self.data) is not _ndarray:
+        if type(self.primal) is not _ndarray:
             return function(self, other)
         return assign(self, ufunc, (self, other))
 
@@ -117,7 +130,7 @@ def plain_key(key):
 def _getitem(self, key):
     if self.storage is not None:
         refresh(self)
-    x = self.data
+    x = self.primal
     if type(key) is not int:
         key = plain_key(key)
     out = x[key]
@@ -135,18 +148,18 @@ def _getitem(self, key):
 
 
 def _setitem(self, key, value):
-    if type(self.data) is not _ndarray:
-        raise TypeError(f"{type(self.data).__name__!r} object does not support item assignment")
+    if type(self.primal) is not _ndarray:
+        raise TypeError(f"{type(self.primal).__name__!r} object does not support item assignment")
     node = None
     if isinstance(value, Tensor):
         if value.storage is not None:
             refresh(value)
-        node, value = value.node, value.data
-        if type(value) is _ndarray and np.may_share_memory(value, self.data):
+        node, value = value.node, value.primal
+        if type(value) is _ndarray and np.may_share_memory(value, self.primal):
             value = np.array(value)
     elif type(value) in (list, tuple) and is_active(value):
         value = as_array(value)
-        node, value = value.node, value.data
+        node, value = value.node, value.primal
     else:
         value = plain(value)
         if type(value) is _ndarray:
@@ -157,9 +170,9 @@ def _setitem(self, key, value):
 
 
 def _iterate(self):
-    if np.ndim(self.data) == 0:
-        return iter(self.data)
-    return (self[i] for i in range(len(self.data)))
+    if np.ndim(self.primal) == 0:
+        return iter(self.primal)
+    return (self[i] for i in range(len(self.primal)))
 
 
 class Flat:
@@ -231,16 +244,16 @@ def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     found = []
     if not (PAUSED.count and not is_grad_enabled()):
         _gather(obj, (), found)
-    if isinstance(obj, Tensor) and raw is obj.data:
+    if isinstance(obj, Tensor) and raw is obj.primal:
         return obj
-    if found and raw.dtype == object:
-        raise TapeError(f"recorded values are put into an array of objects\n  at {user_location()}")
-    if not found or raw.dtype.kind not in "fc":
+    if found:
+        require_numeric(raw.dtype)
+    if not found or not is_differentiable(raw):
         return traced(raw, None)
     shape = raw.shape[max(0, raw.ndim - np.ndim(np.array(plain(obj)))) :] if ndmin else raw.shape
     node = make_node(
         _PARTS,
-        (shape, [path for path, _ in found], [np.empty(0, np.asarray(t.data).dtype) for _, t in found]),
+        (shape, [path for path, _ in found], [np.empty(0, np.asarray(t.primal).dtype) for _, t in found]),
         tuple(t.node for _, t in found),
     )
     return traced(raw, node)
@@ -266,12 +279,20 @@ def as_number(value, kind):
         return kind(value)
     if value.storage is not None:
         refresh(value)
-    out = kind(value.data)
+    out = kind(value.primal)
     if value.node is None:
         return out
-    if kind is float and np.iscomplexobj(value.data):
+    if kind is float and np.iscomplexobj(value.primal):
         value = apply(np.real, (value,))
-    return traced(out, make_node(_number, (np.shape(value.data),), value.node))
+    form = _REAL_PART if kind is complex and type(value.primal) is float else _number
+    return traced(out, make_node(form, () if form is _REAL_PART else (np.shape(value.primal),), value.node))
+
+
+def as_complex(real, imag=0):
+    """``complex(real, imag)`` that keeps the derivative: that of ``real + 1j * imag``."""
+    out = complex(plain(real), plain(imag))
+    total = as_number(real, complex) + as_number(imag, complex) * 1j
+    return traced(out, total.node) if isinstance(total, Tensor) else out
 
 
 # ---------------------------------------------------------------- methods and attributes
@@ -289,13 +310,13 @@ def _item(self, *where):
     out = data.item(*plain(where)) if hasattr(data, "item") else data
     if element.node is None:
         return out
-    return traced(out, make_node(_number, (np.shape(element.data),), element.node))
+    return traced(out, make_node(_number, (np.shape(element.primal),), element.node))
 
 
 def _tolist(self):
     if not is_active(self):
         return plain(self).tolist()
-    if np.ndim(self.data) == 0:
+    if np.ndim(self.primal) == 0:
         return _item(self)
     return [_tolist(row) if isinstance(row, Tensor) else row.tolist() for row in self]
 
@@ -321,11 +342,13 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         return self
     raw = plain(self).astype(dtype, order, casting, subok, True)
     node = self.node
-    if node is None or raw.dtype.kind not in "fc" or PAUSED.count and not is_grad_enabled():
+    if node is not None:
+        require_numeric(raw.dtype)
+    if node is None or not is_differentiable(raw) or PAUSED.count and not is_grad_enabled():
         return wrap(raw)
-    if np.iscomplexobj(self.data) and raw.dtype.kind == "f":
+    if np.iscomplexobj(self.primal) and raw.dtype.kind == "f":
         node = apply(np.real, (self,)).node
-    if raw.dtype.kind == "c" and not np.iscomplexobj(self.data):
+    if raw.dtype.kind == "c" and not np.iscomplexobj(self.primal):
         return traced(raw, make_node(_REAL_PART, (), node))
     return traced(raw, make_node(_PASS, (raw.shape,), node))
 
@@ -351,6 +374,8 @@ OWN_METHODS = {
     "__copy__": _copy,
     "__deepcopy__": lambda self, memo: _copy(self, "K") if type(plain(self)) is _ndarray else self,
 }
+# What code in C takes the memory of an array by.
+_BUFFERS = ("__array_interface__", "__array_struct__", "__dlpack__")
 # Methods of an array that change it in ways that the tape does not follow.
 _WRITERS = ("resize", "setfield", "byteswap", "setflags", "itemset")
 
@@ -366,6 +391,8 @@ def _getattr(self, name):
     if function is not None:
         getattr(data, name)
         return apply(function, (self,))
+    if name in _BUFFERS and is_active(self):
+        raise lost("an array")
     if name.startswith("__"):
         raise AttributeError(f"{type(data).__name__!r} object has no attribute {name!r}")
     value = getattr(data, name)
@@ -414,7 +441,7 @@ def _set_part(name, function):
 
 
 def _set_flat(self, value):
-    self[...] = apply(np.reshape, (value, self.data.shape)) if np.size(plain(value)) == self.data.size else value
+    self[...] = apply(np.reshape, (value, self.primal.shape)) if np.size(plain(value)) == self.primal.size else value
 
 
 # ---------------------------------------------------------------- NumPy's protocols
@@ -436,11 +463,11 @@ def _array_function(self, function, types, args, kwargs):
 
 def _array(self, dtype=None, copy=None):
     if is_active(self):
-        raise _lost("an array")
-    return np.array(self.data, dtype, copy=copy)
+        raise lost("an array")
+    return np.array(self.primal, dtype, copy=copy)
 
 
-def _lost(kind):
+def lost(kind):
     return TapeError(
         f"a recorded value is converted to {kind} by code that the tape does not see: its derivative would be lost\n"
         f"  at {user_location()}\n"
@@ -451,15 +478,15 @@ def _lost(kind):
 def _convert(kind):
     def convert(self):
         if is_active(self):
-            raise _lost(f"a plain {kind.__name__}")
-        return kind(self.data)
+            raise lost(f"a plain {kind.__name__}")
+        return kind(self.primal)
 
     return convert
 
 
 def _hash(self):
     if is_active(self):
-        hash(self.data)  # arrays: unhashable, as ever
+        hash(self.primal)  # arrays: unhashable, as ever
         raise TapeError(
             "a recorded number is used as a key of a dict or set: equal numbers with different derivatives "
             f"would be taken for each other\n  at {user_location()}\nUse stop_gradient(value) as the key."
@@ -493,12 +520,12 @@ def _dress():
         "__array_function__": _array_function,
         "__array_priority__": 1000.0,
         "__getattr__": _getattr,
-        "__reduce__": lambda self: (_same, (plain(self),)),
-        "__reduce_ex__": lambda self, protocol: (_same, (plain(self),)),
-        "shape": property(lambda self: self.data.shape, _setattr_shape),
-        "ndim": property(lambda self: self.data.ndim),
-        "size": property(lambda self: self.data.size),
-        "dtype": property(lambda self: self.data.dtype),
+        "__reduce__": _reduce,
+        "__reduce_ex__": _reduce,
+        "shape": property(lambda self: self.primal.shape, _setattr_shape),
+        "ndim": property(lambda self: self.primal.ndim),
+        "size": property(lambda self: self.primal.size),
+        "dtype": property(lambda self: self.primal.dtype),
         "flat": property(lambda self: Flat(self), _set_flat),
         "real": _set_part("real", np.real),
         "imag": _set_part("imag", np.imag),
@@ -510,6 +537,12 @@ def _dress():
 
 def _same(value):
     return value
+
+
+def _reduce(self, protocol=None):
+    if is_active(self):
+        raise lost("bytes (pickled)")
+    return _same, (plain(self),)
 
 
 _dress()

@@ -18,7 +18,7 @@ import operator
 import numpy as np
 
 from s2sgrad.errors import TapeError
-from s2sgrad.runtime.arrays import add_at, selects_once, unbroadcast
+from s2sgrad.runtime.arrays import add_at, is_differentiable, selects_once, unbroadcast
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.tensor import Storage, Tensor, traced
@@ -123,7 +123,7 @@ def extract(g, steps, like):
     """What the view `steps` shows of `g`."""
     if not isinstance(g, Tensor):
         return _raw_extract(_laid_out(g, like), steps)
-    out = _raw_extract(_laid_out(g.data, like), steps)
+    out = _raw_extract(_laid_out(g.primal, like), steps)
     return traced(out, g.node and make_node(EXTRACT, (like, steps), g.node))
 
 
@@ -131,14 +131,14 @@ def place(g, like, steps):
     """Zeros like `like`, with `g` added where the view `steps` looks."""
     if not isinstance(g, Tensor):
         return _raw_place(g, like, steps)
-    return traced(_raw_place(g.data, like, steps), g.node and make_node(PLACE, (like, steps), g.node))
+    return traced(_raw_place(g.primal, like, steps), g.node and make_node(PLACE, (like, steps), g.node))
 
 
 def erase(g, steps, like):
     """`g` with zeros where the view `steps` looks."""
     if not isinstance(g, Tensor):
         return _raw_erase(_laid_out(g, like), steps)
-    return traced(_raw_erase(_laid_out(g.data, like), steps), g.node and make_node(ERASE, (like, steps), g.node))
+    return traced(_raw_erase(_laid_out(g.primal, like), steps), g.node and make_node(ERASE, (like, steps), g.node))
 
 
 EXTRACT = Form("Extract", lambda g, like, steps: place(g, like, steps))
@@ -225,7 +225,7 @@ WRITE = Form("Write", pull_write)
 
 def attach(t):
     """Give `t` a storage of its own."""
-    t.storage = Storage(t.data, t.node)
+    t.storage = Storage(t.primal, t.node)
     t.steps = ()
     t.seen = 0
     return t.storage
@@ -239,17 +239,17 @@ def refresh(t):
     t.seen = storage.version
     t.node = storage.node
     if not t.steps:
-        t.data = storage.data
+        t.primal = storage.data
         return
     if storage.node is None:
-        t.data = along(t.steps, storage.data)
+        t.primal = along(t.steps, storage.data)
         return
     from s2sgrad.runtime.record import record_step
 
     data, node = storage.data, storage.node
     for step in t.steps:
         data, node = record_step(step, data, node)
-    t.data, t.node = data, node
+    t.primal, t.node = data, node
 
 
 def _writable(t):
@@ -259,22 +259,25 @@ def _writable(t):
         raise TapeError(f"{storage.frozen}\n  at {user_location()}")
     if t.seen != storage.version:
         refresh(t)
-    if not t.data.flags.writeable:
+    if not t.primal.flags.writeable:
         raise ValueError("assignment destination is read-only")
     if storage.saved:
         storage.data = duplicate(storage.data)
         storage.saved = False
-        t.data = along(t.steps, storage.data)
+        t.primal = along(t.steps, storage.data)
     return storage
 
 
 def write(t, key, value, value_node):
     """``t[key] = value`` for an array `t`, recorded where a derivative flows."""
-    if value_node is not None and t.data.dtype.kind not in "fc":
-        value_node = None
     storage = _writable(t)
+    if value_node is not None and storage.data.dtype.kind not in "fc" and not is_differentiable(storage.data):
+        from s2sgrad.runtime.record import require_numeric
+
+        require_numeric(storage.data.dtype)
+        value_node = None
     steps = t.steps if key is Ellipsis else (*t.steps, item_step(key))
-    t.data[key] = value
+    t.primal[key] = value
     old = storage.node
     if value_node is not None or old is not None:
         like = storage.data

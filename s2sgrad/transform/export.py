@@ -25,7 +25,7 @@ from s2sgrad.transform.printer import literal
 LARGEST = 4096  # entries of an array that is still written as a literal
 
 
-def export(emitted: Emitted, function=None) -> str:
+def export(emitted: Emitted, function=None, assumed: bool = False) -> str:
     """The text of a Python file with the functions of `emitted` and all that they need.
 
     Parameters
@@ -33,6 +33,8 @@ def export(emitted: Emitted, function=None) -> str:
     emitted : Emitted
     function : function, optional
         The user's function, to say in the header where the file comes from.
+    assumed : bool
+        Whether the kinds of the arguments are assumed: there was no call.
 
     Raises
     ------
@@ -55,13 +57,14 @@ def export(emitted: Emitted, function=None) -> str:
         return x
     <BLANKLINE>
     """
-    return _Exporter(emitted, function).text()
+    return _Exporter(emitted, function, assumed).text()
 
 
 class _Exporter:
-    def __init__(self, emitted: Emitted, function):
+    def __init__(self, emitted: Emitted, function, assumed: bool):
         self.emitted = emitted
         self.function = function
+        self.assumed = assumed
         self.known: dict = {unit.name: unit for unit in emitted.units}  # name -> what it means in the file
         self.imports: set = set()
         self.data: list = []
@@ -98,8 +101,11 @@ class _Exporter:
         others = sorted({line.split()[1].partition(".")[0] for line in self.imports} - {"numpy"})
         needs = "NumPy only" if set(others) <= sys.stdlib_module_names else f"NumPy and {', '.join(others)}"
         kinds = [f"{p.value.name}: {_kind(p.value.type)}" for p in top.function.parameters if _kind(p.value.type)]
-        made_for = f"; it was made for {', '.join(kinds)}" if kinds else ""
-        return f'"""{by}.\n\nIt needs {needs}. Call `{top.name}`{made_for}.\n"""'
+        why = "assumed before any call" if self.assumed else "as in the last call"
+        made_for = f",\nmade for {', '.join(kinds)} ({why})" if kinds else ""
+        frozen = ", ".join(f"`{line.partition(' = ')[0]}`" for line in self.data)
+        frozen = f" Values of this moment: {frozen}." if frozen else ""
+        return f'"""{by}.\n\nIt needs {needs}. Call `{top.name}`{made_for}.{frozen}\n"""'
 
     def look_up(self, name: str, names: dict, cells: dict, user: str):
         if name in cells:

@@ -369,6 +369,9 @@ class Function:
         What the emitter writes as its docstring ("" for none).
     backward_at : int or None
         Generated functions: the index in ``body.statements`` where the backward pass begins.
+    own : int or None
+        How many statements at the beginning are the user's; None: all, or all before the backward pass.
+        (In a derivative of a derivative the forward pass is generated, too.)
     """
 
     name: str
@@ -378,3 +381,4 @@ class Function:
     location: Location | None = None
     doc: str = ""
     backward_at: int | None = None
+    own: int | None = None

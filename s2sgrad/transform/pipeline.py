@@ -123,6 +123,7 @@ def _lower(session: Session, function, types, active, known=MappingProxyType({})
         cells = {**namespace.cells, **{name: CellType(value) for name, value in fixed.items()}}
         namespace = ir.Namespace(namespace.globals, cells)
     lowering = Lowering(session, found, namespace)
+    lowering.outside.follow(function)
     for name in fixed:
         held = lowering.outside.name(name)
         object_ = held.operand.type.kind in (Kind.CALLABLE, Kind.OTHER)

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import s2sgrad
 from s2sgrad import cli
 
 FILE = """
@@ -33,6 +34,16 @@ def spread(x):
 class Model:
     def loss(self, w):
         return w * w
+
+    @staticmethod
+    def fixed(w, x):
+        return w * x
+
+def of_dict(params):
+    return np.sum(params["w"] * 2.0)
+
+def of_of_dict(params):
+    return of_dict(params) ** 2
 """
 
 
@@ -119,7 +130,7 @@ def test_derivative_that_does_not_exist(program, monkeypatch, capsys):
         (["show", "program.py"], "say FILE.py:FUNCTION, not 'program.py'"),
         (
             ["show", "program.py:nothing"],
-            "program.py has no function 'nothing'; it has Model, decorated, fills, grad, loss",
+            "program.py has no function 'nothing'; it has Model, decorated, fills, grad, loss, of_dict",
         ),
         (["show", "program.py:Model.other"], "program.py has no function 'Model.other'"),
         (["show", "program.py:size"], "size in program.py is no function but an int"),
@@ -129,6 +140,7 @@ def test_derivative_that_does_not_exist(program, monkeypatch, capsys):
         (["check", "program.py:loss", "--args", "1 +"], "is not a list of Python expressions"),
         (["check", "program.py:loss", "--args", "undefined"], "cannot be evaluated: NameError"),
         (["check", "program.py:loss", "--args", "True, 1.0"], "argument 'w' of loss is a bool"),
+        (["check", "program.py:loss", "--args", "np.ones(2), k=3"], "does not fit loss: missing a required argument"),
         (["export", "program.py:loss", "-o", "no/such/folder.py"], "cannot write no/such/folder.py"),
         (["show", "broken.py:f"], "broken.py cannot be loaded: ZeroDivisionError"),
     ],
@@ -147,13 +159,39 @@ def test_usage(program):
 
 def test_method(program, monkeypatch, capsys):
     monkeypatch.chdir(program)
-    status, out, _ = call(capsys, "show", "program.py:Model.loss", "--argnums", "w")
-    assert status == 0 and "def loss_grad(self, w):" in out
+    for options in ([], ["--argnums", "w"], ["--argnums", "0"]):
+        status, out, _ = call(capsys, "show", "program.py:Model.loss", *options)
+        assert status == 0 and "def loss_grad(self, w):" in out and "`w`" in out
+    status, out, _ = call(capsys, "check", "program.py:Model.loss", "--args", "Model(), 2.0")
+    assert status == 0 and out.startswith("1 entry agrees")
+    assert call(capsys, "show", "program.py:Model.fixed")[1].startswith("def fixed_grad(w, x):")
+
+
+def test_arguments_that_are_no_arrays(program, monkeypatch, capsys):
+    monkeypatch.chdir(program)
+    for name in ("of_dict", "of_of_dict"):
+        status, out, err = call(capsys, "show", f"program.py:{name}")
+        assert (status, out) == (1, "") and "read by the string 'w'" in err and "--args" in err
+        status, out, _ = call(capsys, "show", f"program.py:{name}", "--args", "{'w': 2.0}")
+        assert status == 0 and '{"w": ' in out
+
+
+def test_mode(program, monkeypatch, capsys):
+    monkeypatch.chdir(program)
+    assert call(capsys, "check", "program.py:loss", "--args", "2.0, 1.0", "--mode", "tape")[0] == 0
+    status, _, err = call(capsys, "show", "program.py:decorated", "--mode", "tape")
+    assert status == 1 and 'mode="tape" was asked for' in err
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as info:
+        cli.main(["--version"])
+    assert info.value.code == 0 and capsys.readouterr().out == f"s2sgrad {s2sgrad.__version__}\n"
 
 
 def test_values_of_arguments():
     import types
 
-    args, kwargs = cli._arguments("np.ones(2), size, k=[1]", types.SimpleNamespace(size=3))
+    args, kwargs = cli._arguments("np.ones(2), size, k=[1]", types.SimpleNamespace(size=3), lambda x, y, k: x)
     np.testing.assert_array_equal(args[0], [1.0, 1.0])
     assert args[1] == 3 and kwargs == {"k": [1]}

@@ -1,13 +1,18 @@
 """What the tape cannot follow is an error that names the user's line; never a silent zero."""
 
+import array
+import copy
+import decimal
 import json
 import operator
+import pickle
+import struct
 
 import numpy as np
 import pytest
 
 from s2sgrad.errors import MissingRuleError, TapeError
-from tests.tape.numeric import grad
+from tests.tape.numeric import differences, grad
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -156,3 +161,142 @@ def test_after_an_error_everything_is_as_the_plain_call_left_it():
         grad(f)(X)
     assert type(log[0]) is np.ndarray
     assert grad(lambda x: np.sum(x))(X).tolist() == [1, 1, 1]
+
+
+def structured(x):
+    r = np.zeros(3, dtype=[("a", float)])
+    r["a"] = x
+    return r["a"].sum()
+
+
+def field_by_field(x):
+    r = np.zeros(3, dtype=[("a", float)])
+    r["a"][0] = x[0]
+    return r["a"].sum()
+
+
+def row_by_row(x):
+    r = np.zeros(3, dtype=[("a", float)])
+    r[0] = (x[0],)
+    return r["a"].sum()
+
+
+def objects(x):
+    a = np.empty(1, object)
+    a[0] = x[0]
+    return a[0] * 2
+
+
+def through_memory(x):
+    b = np.zeros(3)
+    memoryview(b)[0] = x[0]
+    return b.sum()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        structured,
+        field_by_field,
+        row_by_row,
+        lambda x: np.array([(x[0], 1.0)], dtype=[("a", float), ("b", float)])["a"].sum(),
+        lambda x: np.rec.array([(x[0],)], dtype=[("a", float)]).a.sum(),
+        lambda x: np.rec.fromarrays([x]).f0.sum(),
+        objects,
+        lambda x: x.astype(object).sum(),
+        lambda x: np.full(2, x[0], dtype=object).sum(),
+        lambda x: np.sum(x.astype(str).astype(float)),
+        lambda x: pickle.loads(pickle.dumps(x)).sum(),
+        lambda x: pickle.loads(pickle.dumps({"a": [x[0]]}))["a"][0],
+        lambda x: np.frombuffer(x.data).sum(),
+        lambda x: np.frombuffer(x.tobytes()).sum(),
+        lambda x: memoryview(x)[0],
+        through_memory,
+        lambda x: x.__array_interface__["data"][0] * x[0],
+        lambda x: array.array("d", x)[0],
+        lambda x: struct.unpack("d", struct.pack("d", x[0]))[0],
+        lambda x: json.loads(json.dumps([x[0]]))[0],
+        lambda x: float(decimal.Decimal(x[0])),
+        lambda x: float.__add__(x[0], 1.0),
+        lambda x: np.longdouble(x[0]) * 2,
+        lambda x: sum(float(t) for t in np.nditer(x)),
+        lambda x: np.ma.array(x, mask=[0, 1, 0]).sum(),
+        lambda x: np.matrix(x).sum(),
+    ],
+)
+def test_what_takes_plain_data_is_an_error_that_names_the_line(f):
+    assert np.isfinite(float(f(X.copy())))  # as a plain call it is fine
+    assert "test_errors.py" in raised((TapeError, MissingRuleError), f)
+
+
+def test_the_line_is_the_users_and_not_the_standard_librarys():
+    import statistics
+
+    text = raised(MissingRuleError, lambda x: statistics.mean(x))
+    assert "test_errors.py" in text and "statistics.py" not in text
+
+
+def test_copies_are_followed():
+    def f(x):
+        return np.sum(copy.deepcopy({"a": x})["a"]) + copy.copy(x)[0] + copy.deepcopy(x[1]) + np.array(x)[2]
+
+    np.testing.assert_array_equal(grad(f)(X), [2, 2, 2])
+
+
+def test_what_is_stored_in_an_array_of_objects_is_plain_afterwards():
+    box = np.empty(1, object)
+
+    def f(x):
+        box[0] = x[0]
+        return box[0] * 2
+
+    np.testing.assert_array_equal(grad(f)(X), [2, 0, 0])
+    assert type(box[0]) is np.float64
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: abs(complex(x[0], x[1])),
+        lambda x: abs(complex(real=x[0], imag=x[1])),
+        lambda x: abs(complex(3.0, x[0] * x[1])),
+        lambda x: complex(x[0] ** 2 * 1j, x[1]).imag,
+        lambda x: abs(np.complex128(x[0], x[1])),
+        lambda x: np.abs(np.array([complex(x[0] * x[2], x[1])])).sum(),
+    ],
+)
+def test_complex_of_two_numbers(f):
+    np.testing.assert_allclose(grad(f)(X), differences(f, X), atol=1e-7)
+
+
+def test_complex_of_two_numbers_has_the_very_value():
+    seen = []
+
+    def f(x):
+        z = complex(x[0], x[1])
+        seen.append((z.real, z.imag))
+        return z.real
+
+    grad(f)(np.array([-0.0, np.inf]))
+    assert str(seen) == str([(np.float64(-0.0), np.float64(np.inf))]) or str(seen[0]) == "(-0.0, inf)"
+
+
+def test_the_public_function_is_named():
+    assert "in numpy.cov: the rule of average" in raised(MissingRuleError, lambda x: np.cov(x))
+    special = pytest.importorskip("scipy.special")
+    assert "scipy.special.gammaln has no" in raised(MissingRuleError, lambda x: special.gammaln(x).sum())
+
+
+def test_objects_of_scipy_that_can_be_called():
+    from scipy.stats import norm
+
+    assert "norm_gen.logpdf" in raised(MissingRuleError, lambda x: norm.logpdf(x).sum())
+    assert "norm_gen has no" in raised(MissingRuleError, lambda x: norm(0, x[0]).logpdf(1.0))
+    np.testing.assert_array_equal(grad(lambda x: np.sum(x) * norm.cdf(0.0))(X), [0.5, 0.5, 0.5])
+
+
+def test_small_floats_keep_their_derivative():
+    import ml_dtypes
+
+    grads = grad(lambda x: np.sum(x.astype(ml_dtypes.bfloat16).astype(float) * 2))(X)
+    np.testing.assert_array_equal(grads, [2, 2, 2])

@@ -105,7 +105,8 @@ def test_captured_things_are_written_out(names, expression, tmp_path):
 def test_the_header_says_what_the_code_was_made_for():
     x, n, w = ir.Value("x", ir.Type(ir.Kind.ARRAY, "float32")), ir.Value("n", ir.INT), ir.Value("w", TUPLE)
     text = export(emit([function("f", [x, n, w], [], x)]))
-    assert "Call `f`; it was made for x: float32 array, n: int, w: tuple.\n" in text
+    assert "Call `f`,\nmade for x: float32 array, n: int, w: tuple (as in the last call).\n" in text
+    assert "(assumed before any call)" in export(emit([function("f", [x, n, w], [], x)]), assumed=True)
 
 
 def test_closure_variables_are_written_out(tmp_path):

@@ -144,7 +144,7 @@ def _of(value, seen: dict | None) -> Type:
         name = dtype_name(value.dtype)
         found = Type(Kind.ARRAY, name, value.ndim, axes.of(value.shape))
         return found if seen is None else seen.setdefault(id(value), found)
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and cls.__module__.partition(".")[0] in ("numpy", "ml_dtypes"):
         name = dtype_name(value.dtype)
         return OTHER if name is None else Type(Kind.NUMBER, name, 0, ())
     if cls is list or cls is tuple:

@@ -4,6 +4,9 @@ A test that the types decide (``x is None``) leaves one branch. After an `if` th
 follows moves into the branches that go on, so that every `return` is at the end of a block.
 """
 
+import inspect
+from types import FunctionType
+
 import gast
 
 from s2sgrad.transform import ir
@@ -11,10 +14,17 @@ from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     NEVER,
+    text,
 )
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
 from s2sgrad.transform.ir import Kind
+
+def asks_object(t: ir.Type) -> bool:
+    """Does the truth of a value of this type run code of the user's, which may come out otherwise the next time?"""
+    asked = [inspect.getattr_static(t.cls, name, None) for name in ("__bool__", "__len__")] if t.cls else []
+    return any(isinstance(method, FunctionType) for method in asked)
+
 
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
 
@@ -27,7 +37,10 @@ class Branches:
         decided = self.decide(node)
         if decided is not None:
             return ir.Constant(decided), decided
-        return self.place(self.inert(node), "test"), None
+        inert = self.inert(node)
+        if asks_object(inert.type):
+            self.refuse(f"the truth of {text(node)} is asked of an object of class {inert.type.cls.__name__}", node)
+        return self.place(inert, "test"), None
 
     def decide(self, node) -> bool | None:
         """The truth of a test that the types decide: ``x is None``, a literal."""

@@ -162,6 +162,8 @@ class Calls:
 
     def inactive_call(self, function, positional, keywords, node, spelling):
         """A call of a known function none of whose (already placed) arguments carries a derivative."""
+        if effects.writes_out(function, node) or self.session.mutator(function) is not None:
+            self.refuse(f"{text(node.func)} writes into one of its arguments", node)
         operands = tuple(map(self.operand, positional))
         named = {k: self.operand(t) for k, t in keywords.items()}
         result = self.value(
@@ -192,7 +194,7 @@ class Calls:
         function = self.class_attribute(t, attr)
         if isinstance(function, FunctionType):
             known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-            return self.call(Bound(known, self.operand(base)), arguments, node)
+            return self.call(known if is_static(t.cls, attr) else Bound(known, self.operand(base)), arguments, node)
         if attr in effects.MUTATING_METHODS:
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
         self.refuse(
@@ -241,8 +243,9 @@ class Calls:
                 self.refuse(f"the field .{attr} is called", node)
             function = resolve.plain_attribute(t.cls, attr)
             if isinstance(function, FunctionType):
+                self.outside.method_of(t.cls, attr, function)
                 known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-                return self.call(Bound(known, base), self.arguments(node), node)
+                return self.call(known if is_static(t.cls, attr) else Bound(known, base), self.arguments(node), node)
         if t.kind is Kind.DICT and attr in ("keys",):
             return self.inert(node)
         self.refuse(f"the method .{attr}() of a {t.kind.value} of values that carry a derivative is not compiled", node)
@@ -271,9 +274,11 @@ class Calls:
         if resolve.is_trusted(function) or not isinstance(function, FunctionType):
             method = inspect.getattr_static(type(function), "__call__", None)
             if isinstance(method, FunctionType) and not resolve.is_trusted(method):
+                self.outside.method_of(type(function), "__call__", method)
                 known = Known(method, attribute_code(attribute_code(callee.operand, "__class__"), "__call__"))
                 return self.call(known, Arguments([callee, *arguments.positional], arguments.keywords), node)
             self.no_rule(function, node)
+        self.outside.follow(function)
         found = source.find(function)
         given = self.assign_parameters(found.node, arguments, self.function_defaults(callee, found.node), node)
         key = (id(function.__code__), *(id(c) for c in function.__closure__ or ()))
@@ -296,7 +301,8 @@ class Calls:
             return ir.Constant(value)
         holder = attribute_code(callee.operand, attribute)
         node = gast.Subscript(holder.node, gast.Constant(key, None), gast.Load())
-        t = ir.Type(Kind.CALLABLE) if resolve.is_definition(value) else self.outside._type(value)
+        place = f"{text(holder.node)}[{key!r}]"
+        t = ir.Type(Kind.CALLABLE) if resolve.is_definition(value) else self.outside._type(value, place)
         return Known(value, ir.Code(node, holder.reads, t))
 
     def assign_parameters(self, tree, arguments: Arguments, defaults: dict, node) -> dict:
@@ -454,6 +460,10 @@ class Calls:
         things = [given[f] for f in fields]
         t = ir.Type(Kind.RECORD, items=tuple(map(self.type_of, things)), keys=tuple(fields), cls=cls)
         return self.make_container(t, things, node)
+
+
+def is_static(cls, attr: str) -> bool:
+    return isinstance(inspect.getattr_static(cls, attr), staticmethod)
 
 
 def numeric(t: ir.Type) -> bool:

@@ -7,7 +7,9 @@ write to it afterwards is refused (by the compiler; the tape runs then). An arra
 and used afterwards is fine.
 """
 
+import functools
 import inspect
+import operator
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodType
 
@@ -99,8 +101,15 @@ HARMLESS_METHODS = frozenset(
     }
 )
 
+# What `operator` calls the statements that change their first operand.
+IN_PLACE = frozenset(
+    ["setitem", "delitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior"]
+    + ["ixor", "ilshift", "irshift", "iconcat"]
+)
+
 # Functions that write into an argument, and which one.
 MUTATORS = {
+    **{getattr(operator, name): 0 for name in IN_PLACE},
     np.copyto: 0,
     np.put: 0,
     np.place: 0,
@@ -117,6 +126,36 @@ MUTATORS = {
 OPAQUE = frozenset(
     [eval, exec, compile, locals, globals, vars, dir, breakpoint, input, sys._getframe, inspect.currentframe]
 )
+
+
+@functools.cache
+def out_position(function) -> int | None:
+    """Where a function of NumPy takes, among its positional arguments, the array that it writes its result into.
+
+    Examples
+    --------
+    >>> out_position(np.add), out_position(np.clip), out_position(np.add.reduce), out_position(np.sort)
+    (2, 3, 3, None)
+    """
+    if isinstance(function, np.ufunc):
+        return function.nin
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return {"reduce": 3, "accumulate": 3, "reduceat": 4}.get(function.__name__)
+    if function in _OUT:
+        return _OUT[function]
+    try:
+        names = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    places = [i for i, p in enumerate(names) if p.name == "out" and p.kind is not p.KEYWORD_ONLY]
+    return places[0] if places else None
+
+
+# Those whose signature cannot be asked for.
+_OUT = {np.dot: 2, np.concatenate: 2}
+
+# Methods that draw random numbers into an array, and where they take it.
+OUT_OF_METHODS = {"standard_normal": 2, "random": 2, "standard_exponential": 3, "standard_gamma": 3, "permuted": 2}
 
 
 class Region:
@@ -335,6 +374,8 @@ class _Examiner:
             return "it writes into an array (out=)"
         function = self._function(node.func)
         if function is not None:
+            if writes_out(function, node):
+                return "it writes into an array (out=)"
             return self.purity.reason(function)
         if isinstance(node.func, gast.Attribute):
             if node.func.attr in MUTATING_METHODS:
@@ -356,6 +397,16 @@ class _Examiner:
             found = resolve.MISSING if base is None else resolve.plain_attribute(base, node.attr)
             return None if found is resolve.MISSING else found
         return None
+
+
+def writes_out(function, node) -> bool:
+    """May the call `node` of a known function have an array to write into among its positional arguments?"""
+    if not resolve.is_trusted(function) or not getattr(function, "__hash__", None):
+        return False
+    place = out_position(function)
+    if place is None:
+        return False
+    return len(node.args) > place or any(isinstance(a, gast.Starred) for a in node.args)
 
 
 NEW = frozenset(

@@ -13,7 +13,7 @@ import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, spelling
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.inert import InertExpressions
@@ -38,6 +38,9 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
+
+# what is compiled in the place of a builtin that is not
+_INSTEAD = {max: "np.maximum or np.max", min: "np.minimum or np.min", sorted: "np.sort", dict: "{...}"}
 
 
 class Expressions(InertExpressions):
@@ -473,6 +476,10 @@ class Expressions(InertExpressions):
 
     def no_rule(self, function, node):
         name = getattr(function, "__name__", repr(function))
+        if spelling.is_builtin(function):
+            instead = _INSTEAD.get(function)
+            hint = f" ({instead} is)" if instead else ""
+            self.refuse(f"the builtin {name} of values that carry a derivative is not compiled{hint}", node)
         self.refuse(f"{name} has no derivative rule (s2sgrad.rules.table says how to register one)", node)
 
     def as_array(self, thing, function, others, node):

@@ -26,12 +26,15 @@ from s2sgrad.transform.frontend.kinds import (
     PYTHON_TYPES,
     SEQUENCES,
     TEXT,
+    VIEWING,
     constant_of,
     describe,
     is_live,
     is_none,
+    is_plain,
     item_type,
     joined,
+    runs_code,
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
@@ -47,7 +50,7 @@ class InertExpressions:
         reads = {}
         for name in self.names.loads(node):
             if name in self.env:
-                reads[name] = self.data(self.env[name], node)
+                reads |= self.held(name, node)
             elif name in self.local:
                 self.refuse(f"{name} may have no value here", node)
         type_, cheap, pure, regions = self.facts(node, {})
@@ -55,8 +58,16 @@ class InertExpressions:
             pure = False  # what it reads may change: it has its place in the program
         return Inert(node, reads, type_, cheap, pure, regions)
 
-    def data(self, thing, node) -> ir.Value:
-        """The value that holds `thing` when the program runs."""
+    def held(self, name: str, node) -> dict:
+        """The value that a local name stands for, by that name; none for what is read from a closure cell.
+
+        (The object that a method or a partial is bound to is put into one.)
+        """
+        value = self.data(self.env[name], node)
+        return {name: value} if isinstance(value, ir.Value) else {}
+
+    def data(self, thing, node) -> ir.Operand:
+        """What `thing` is when the program runs."""
         if isinstance(thing, Unbound):
             self.refuse(thing.reason, node)
         if isinstance(thing, Nested) and thing.value is not None:
@@ -111,6 +122,8 @@ class InertExpressions:
 
     def _operation(self, function, nodes, bound):
         kinds, cheap, pure, regions = self.all_facts(nodes, bound)
+        self.see_plain(nodes, kinds)
+        pure = pure and not any(map(runs_code, kinds))
         result = types.infer(function, tuple(self.sample(n, t, bound) for n, t in zip(nodes, kinds, strict=True)))
         numbers = all(t.kind is Kind.NUMBER for t in kinds)
         new = numbers or any(t.kind in (Kind.NUMBER, Kind.ARRAY) for t in kinds)
@@ -118,6 +131,9 @@ class InertExpressions:
 
     def facts_Compare(self, node, bound):
         kinds, cheap, pure, _ = self.all_facts([node.left, *node.comparators], bound)
+        if not all(isinstance(op, (gast.Is, gast.IsNot)) for op in node.ops):
+            self.see_plain([node.left, *node.comparators], kinds)
+            pure = pure and not any(map(runs_code, kinds))
         numbers = all(t.kind is Kind.NUMBER for t in kinds)
         if len(node.ops) > 1 or isinstance(node.ops[0], (gast.Is, gast.IsNot, gast.In, gast.NotIn)):
             return BOOL, cheap and all(t.kind in (Kind.NUMBER, Kind.OTHER) for t in kinds), pure, []
@@ -262,8 +278,19 @@ class InertExpressions:
         """The memory that parts of something in `regions` may be in."""
         return [self.anywhere if r.root().external else r for r in regions]
 
+    def see_plain(self, nodes, kinds) -> None:
+        """An operator of `nodes` is Python's or NumPy's own, if a derivative may come in: refuses it elsewhere."""
+        if all(map(is_plain, kinds)) or not any(map(self.may_be_active, nodes)):
+            return
+        for node, kind in zip(nodes, kinds, strict=True):
+            if not is_plain(kind) and not (kind.kind is Kind.UNKNOWN and self.may_be_active(node)):
+                self.refuse(f"a value that carries a derivative meets {text(node)}, an object of an unknown kind", node)
+
     def facts_Subscript(self, node, bound):
         base, cheap, pure, regions = self.facts(node.value, bound)
+        if not is_plain(base) and self.may_be_active(node.slice):
+            self.refuse(f"what {text(node.value)} does with an index that carries a derivative cannot be seen", node)
+        pure = pure and not runs_code(base)
         _, cheap_index, pure_index, _ = self.facts(node.slice, bound)
         index = gast.Constant(constant_of(node.slice, None), None)
         operand = (
@@ -301,6 +328,8 @@ class InertExpressions:
                 self.write(keyword.value, node, bound)
                 pure = False
         known = self.static(node.func, bound)
+        if self.write_out(node, known, bound):
+            pure = False
         if known is not None:
             return self._known_call(known.value, node, arguments, cheap, pure, regions, bound)
         nested = self.env.get(node.func.id) if isinstance(node.func, gast.Name) and node.func.id not in bound else None
@@ -314,6 +343,29 @@ class InertExpressions:
             return self._method_call(node, arguments, pure, regions, bound)
         self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
 
+    def write_out(self, node, known, bound) -> bool:
+        """Register a write to the array that a call has for its result among its positional arguments."""
+        if known is not None:
+            if not effects.writes_out(known.value, node):
+                return False
+            place = effects.out_position(known.value)
+        elif isinstance(node.func, gast.Attribute):
+            method = table.METHODS.get(node.func.attr)
+            place = effects.OUT_OF_METHODS.get(node.func.attr)
+            if method is not None:
+                place = effects.out_position(method.function)
+                place = None if place is None or method.variadic else place - 1
+        else:
+            return False
+        if place is None:
+            return False
+        if any(isinstance(a, gast.Starred) for a in node.args[: place + 1]):
+            self.refuse(f"{text(node.func)} may write into one of its arguments", node)
+        for written in node.args[place:][: None if known is not None and hasattr(known.value, "nout") else 1]:
+            if not is_none(written):
+                self.write(written, node, bound)
+        return len(node.args) > place
+
     def _known_call(self, function, node, arguments, cheap, pure, regions, bound):
         if function in self.session.plain(effects.OPAQUE, function):
             self.refuse(f"{text(node.func)}() reaches local variables behind the compiler's back", node)
@@ -324,7 +376,7 @@ class InertExpressions:
             if where >= len(node.args):
                 self.refuse(f"{text(node.func)} writes into an argument", node)
             self.write(node.args[where], node, bound)
-            return ir.UNKNOWN, False, False, []
+            return ir.UNKNOWN, False, False, regions
         problem = self.session.purity.reason(function)
         if problem:
             self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
@@ -334,6 +386,8 @@ class InertExpressions:
             k.arg: self.sample(k.value, t, bound) for k, t in zip(node.keywords, arguments[n:], strict=True) if k.arg
         }
         result = self.builtin_type(function, args, kwargs)
+        if isinstance(function, type) and result == ir.UNKNOWN and not resolve.is_trusted(function):
+            result = ir.Type(Kind.OTHER, cls=function)
         if function is len:
             first = arguments[0].kind if arguments else Kind.UNKNOWN
             return ir.INT, cheap and first in (Kind.ARRAY, Kind.TUPLE), pure, []
@@ -344,8 +398,9 @@ class InertExpressions:
         harmless = function in EFFECTLESS if function.__hash__ else False
         pure = pure and (harmless or self.session.is_effectless(function))
         rule = table.lookup(function)
-        new = result.kind is Kind.NUMBER or rule is not None and rule.kind == "elementwise" or function in FRESH
-        return result, False, pure, [] if new else regions
+        new = rule is not None and rule.kind == "elementwise" and function not in VIEWING or function in FRESH
+        kept = any(k.arg in (None, "copy", "out") for k in node.keywords) or effects.writes_out(function, node)
+        return result, False, pure, [] if result.kind is Kind.NUMBER or new and not kept else regions
 
     def builtin_type(self, function, args, kwargs) -> ir.Type:
         if function in PYTHON_TYPES and len(args) == 1 and not kwargs:
@@ -397,6 +452,7 @@ class InertExpressions:
         found = resolve.plain_attribute(base.cls, attr)
         if found is resolve.MISSING or not callable(found) or resolve.sets_attribute(base.cls, attr):
             return None
+        self.outside.method_of(base.cls, attr, found)
         return found
 
     def nested_problem(self, nested: Nested) -> str | None:

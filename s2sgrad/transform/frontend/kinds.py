@@ -1,5 +1,6 @@
 """Small questions about values, types and literals that all of the frontend asks."""
 
+import dataclasses
 import operator
 
 import gast
@@ -62,7 +63,6 @@ PLAIN_BUILTINS = frozenset(
         bool,
         all,
         any,
-        slice,
         hash,
     ]
 )
@@ -96,6 +96,10 @@ FRESH = frozenset(
 )
 
 
+# Elementwise functions whose result may be a view of their argument.
+VIEWING = frozenset([np.real, np.imag])
+
+
 def is_active(thing) -> bool:
     return isinstance(thing, ir.Value) and thing.active
 
@@ -105,6 +109,20 @@ def is_live(thing, lowering=None) -> bool:
     if isinstance(thing, Nested):
         return lowering is not None and lowering.captures_active(thing)
     return is_active(thing) or isinstance(thing, Bound)
+
+
+def is_plain(t: ir.Type) -> bool:
+    """Surely a number, array, text or builtin container: no operator or index of it runs code of the user's."""
+    if t.kind in (Kind.NUMBER, Kind.ARRAY) or t.dtype is not None:
+        return True
+    if t.kind in (*SEQUENCES, Kind.DICT):
+        return all(map(is_plain, t.items or ())) and (t.element is None or is_plain(t.element))
+    return t.kind is Kind.OTHER and (t.cls is None or t.cls.__module__ == "builtins")
+
+
+def runs_code(t: ir.Type) -> bool:
+    """May an operator, an index or the truth of it run code of the user's: is it an object of the user's class?"""
+    return t.cls is not None and not resolve.is_trusted(t.cls) and not dataclasses.is_dataclass(t.cls)
 
 
 def any_active(active) -> bool:

@@ -112,9 +112,10 @@ class Outside:
         holder = as_code(base.operand)
         node = gast.Attribute(holder.node, attr, gast.Load())
         owner, text = base.value, f"{getattr(base.value, '__name__', type(base.value).__name__)}.{attr}"
-        trusted = isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] in TRUSTED
         place = Place(f"{{attribute}}({{owner}}, {attr!r})", {"attribute": plain_attribute, "owner": owner})
-        return self._know(value, node, None if trusted else place, text, holder.reads)
+        if isinstance(owner, ModuleType):
+            place = Place(f"{{owner}}.{attr}", {"owner": owner})  # the usual case, and the fast one
+        return self._know(value, node, place, text, holder.reads)
 
     def _know(self, value, node, place: "Place | None", text: str, reads=None) -> Known:
         """`value`, with a guard that it stays what the compiler takes it for; none where it cannot change."""
@@ -126,6 +127,7 @@ class Outside:
             # a bound method is a new object each time it is looked up
             test = "{now} == {value}" if type(value) is MethodType else "{now} is {value}"
             self._guard(place, text, test, {"value": value}, f"{text} is {kind} {what}")
+            self.follow(value)
             return Known(value, ir.Code(node, reads, ir.Type(ir.Kind.CALLABLE)))
         cls = type(value)
         found = self._type(value, text)
@@ -144,6 +146,31 @@ class Outside:
             note = f"{text} is a {cls.__name__}"
         self._guard(place, text, test, objects, note)
         return Known(value, ir.Code(node, reads, found))
+
+    def follow(self, function) -> None:
+        """Assume that a function of the user's stays what it is: its code and its defaults."""
+        function = getattr(function, "__func__", function)
+        key = "code", id(function)
+        if not isinstance(function, FunctionType) or is_trusted(function) or key in self.guards:
+            return
+        test = "{f}.__code__ is {code} and {f}.__defaults__ is {defaults}"
+        objects = {"f": function, "code": function.__code__, "defaults": function.__defaults__}
+        if function.__code__.co_kwonlyargcount:
+            test += " and {f}.__kwdefaults__ is {named}"
+            objects["named"] = function.__kwdefaults__
+        self.guards[key] = Guard(test, objects, f"{function.__name__} has the code and the defaults it had")
+
+    def method_of(self, cls, attr: str, function) -> None:
+        """Assume that `function` is what a class has under the name `attr`."""
+        key = cls, attr
+        if isinstance(function, FunctionType) and not is_trusted(function) and key not in self.guards:
+            test = f"{{attribute}}({{cls}}, {attr!r}, None) is {{function}}"
+            objects = {"attribute": inspect.getattr_static, "cls": cls, "function": function}
+            if getattr(cls, attr, None) is function:
+                test = f"{{cls}}.{attr} is {{function}}"
+                del objects["attribute"]
+            self.guards[key] = Guard(test, objects, f"{cls.__name__}.{attr} is the function {function.__name__}")
+            self.follow(function)
 
     def _type(self, value, text: str) -> ir.Type:
         # by the place: what is the same object in two places now, may be two objects at the next call

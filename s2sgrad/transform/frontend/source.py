@@ -11,6 +11,7 @@ import ast
 import dis
 import functools
 import linecache
+import sys
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
@@ -96,7 +97,10 @@ def _find(function, code) -> Found:
     place = Location(file, first, function=function.__name__)
     lines = _lines(file, first, function.__globals__)
     if not 0 < first <= len(lines):
-        raise CompileError(f"the source of {function.__name__} is not to be had", place)
+        why = "there is no file of that name" if not file.startswith("<") else "typed at the prompt, with -c or by exec"
+        raise CompileError(
+            f"{function.__name__} has no source ({why}): put it in a file or a notebook cell to have it compiled", place
+        )
     rewritten = type(function.__globals__.get("__loader__")).__name__ == "AssertionRewritingHook"
     for tree, start, end in _parses(lines, first, file):
         for node in _candidates(tree, code):
@@ -224,8 +228,9 @@ def _local(text: str) -> str:
     return text.rpartition(".<locals>.")[2]
 
 
-_SILENT = {"CACHE", "PRECALL", "PUSH_NULL", "EXTENDED_ARG", "NOP"}
+_SILENT = {"CACHE", "PRECALL", "PUSH_NULL", "EXTENDED_ARG", "NOP", "NOT_TAKEN"}
 _JUMPS = {*dis.hasjrel, *dis.hasjabs}
+_METHOD_BIT = sys.version_info >= (3, 12)  # the lowest bit of LOAD_ATTR says that a method is looked up
 
 
 def _instructions(code: CodeType) -> list:
@@ -235,11 +240,14 @@ def _instructions(code: CodeType) -> list:
     that it does not.
     """
     found = []
+    more = 0
     for op, arg in zip(code.co_code[::2], code.co_code[1::2], strict=True):
         name = dis.opname[op]
+        arg |= more
+        more = arg << 8 if name == "EXTENDED_ARG" else 0
         if name == "LOAD_METHOD":
             found.append(("LOAD_ATTR", arg))
-        elif name == "LOAD_GLOBAL":
+        elif name == "LOAD_GLOBAL" or (name == "LOAD_ATTR" and _METHOD_BIT):
             found.append((name, arg >> 1))
         elif name not in _SILENT:
             found.append((name, 0 if op in _JUMPS else arg))

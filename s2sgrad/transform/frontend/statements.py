@@ -5,6 +5,8 @@ stands for a number, and a change in place elsewhere. Anything stored where it c
 refused if a derivative flows through it.
 """
 
+import functools
+import operator
 import sys
 from types import ModuleType
 
@@ -80,7 +82,8 @@ class Statements:
         self.emit(ir.Verbatim(statement, test.reads | self.reads_of(statement), {}, self.found.location(statement)))
 
     def reads_of(self, statement) -> dict:
-        return {n: self.data(self.env[n], statement) for n in self.names.loads(statement) if n in self.env}
+        found = [self.held(n, statement) for n in self.names.loads(statement) if n in self.env]
+        return functools.reduce(operator.or_, found, {})
 
     def statement_AnnAssign(self, statement, after):
         if statement.value is not None:
@@ -335,7 +338,7 @@ class Statements:
         """Define the nested function in the generated code too, as a value; it is left out if nothing uses it."""
         node = nested.node
         try:
-            reads = {n: self.data(self.env[n], node) for n in captured}
+            reads = functools.reduce(operator.or_, [self.held(n, node) for n in captured], {})
             for _, default in defaults:
                 reads |= self.inert(default).reads
         except CompileError:
@@ -369,7 +372,7 @@ class Statements:
             if name in self.env:
                 if isinstance(self.env[name], Unbound) and name in stores:
                     continue
-                reads[name] = self.data(self.env[name], statement)
+                reads |= self.held(name, statement)
             elif name in self.local and name not in stores:
                 self.refuse(f"{name} may have no value here", statement)
         writes = {}

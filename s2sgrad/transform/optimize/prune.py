@@ -9,8 +9,8 @@ Out::
 
     dx = np.cos(x)
 
-Statements of the user's that may have effects stay, needed or not: a derivative prints, draws random
-numbers and raises as the function does.
+Statements of the user's that may have effects or may fail stay, needed or not: a derivative prints, draws
+random numbers and raises as the function does.
 
 Examples
 --------
@@ -30,22 +30,31 @@ import gast
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis.safety import checks, unfailing
 from s2sgrad.transform.ir import Value
 from s2sgrad.transform.trees import is_pure
 
 
 def prune(function: ir.Function) -> ir.Function:
     """Drop what the result does not depend on and what has no effects."""
-    at = function.backward_at
+    at, statements = function.backward_at, function.body.statements
     pruner = _Pruner(function.namespace)
     live = {v for r in function.body.results for v in walk.values(r)}
-    split = len(function.body.statements) if at is None else at
+    split = len(statements) if at is None else at
+    own = split if function.own is None else function.own
     pruner.generated = True
-    after = pruner.statements(function.body.statements[split:], live)
+    after = pruner.statements(statements[split:], live)
     pruner.generated = False
-    before = pruner.statements(function.body.statements[:split], live)
-    body = ir.Block(before + after, function.body.results)
-    return dataclasses.replace(function, body=body, backward_at=None if at is None else len(before))
+    pruner.unfailing = {id(s) for s in walk.statements(ir.Block(statements[own:split]))}
+    between = pruner.statements(statements[own:split], live)
+    pruner.unfailing = unfailing(statements[:own], checks(between + after))
+    before = pruner.statements(statements[:own], live)
+    return dataclasses.replace(
+        function,
+        body=ir.Block(before + between + after, function.body.results),
+        backward_at=None if at is None else len(before) + len(between),
+        own=None if function.own is None else len(before),
+    )
 
 
 def pruned(block: ir.Block) -> ir.Block:
@@ -61,6 +70,7 @@ class _Pruner:
     def __init__(self, namespace: ir.Namespace):
         self.namespace = namespace
         self.generated = False
+        self.unfailing: set = set()  # the ids of the user's operations that nobody misses
 
     def block(self, block: ir.Block, live: set) -> ir.Block:
         live.update(v for r in block.results for v in walk.values(r))
@@ -79,7 +89,9 @@ class _Pruner:
         """What stays of a statement; None for nothing."""
         match s:
             case ir.Op():
-                return s if s.target in live or s.function is arrays.scalar_seed else None
+                if s.target in live or s.function is arrays.scalar_seed:
+                    return s
+                return None if self.generated or id(s) in self.unfailing else s
             case ir.Make() | ir.Accumulate():
                 return s if s.target in live else None
             case ir.Bind():

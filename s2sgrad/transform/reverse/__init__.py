@@ -142,6 +142,7 @@ def gradient(
         function.location,
         f"The {kind} of `{function.name}` with respect to {names}.",
         len(forward.statements),
+        _own(function),
     )
 
 
@@ -197,6 +198,7 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
         function.namespace,
         function.location,
         f"The result of `{function.name}`, and what its backward pass needs.",
+        own=_own(function),
     )
     saved = Value("saved", kept.type)
     start = [ir.Unpack(tuple(copies.values()), saved)] if needed else []
@@ -211,6 +213,11 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
         0,
     )
     return first, second
+
+
+def _own(function: ir.Function) -> int | None:
+    """How many of its statements are the user's, where not all are."""
+    return function.backward_at if function.own is None else function.own
 
 
 def _last_location(block: ir.Block):

@@ -98,7 +98,8 @@ class Collecting:
         if isinstance(contribution, Value):
             if before is None and contribution.name == "t" and contribution not in self.forward:
                 contribution.name = slot_name(slot)
-            refine(contribution, t)
+            if contribution not in self.forward:
+                refine(contribution, t)
         if before is None:
             self.scope.set(slot, Cotangent(contribution))
         elif before.owned and t.kind is Kind.ARRAY:

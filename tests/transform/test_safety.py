@@ -1,0 +1,97 @@
+"""What a derivative may leave out, and what it has to run because the function would fail there."""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+
+from s2sgrad import grad
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.lengths import Lengths
+from s2sgrad.transform.analysis.safety import cannot_fail
+
+X, W = np.ones((2, 3)), np.ones(2)
+
+
+@pytest.mark.parametrize(
+    "function, argument",
+    [
+        (lambda x: x @ np.ones(4), np.ones(3)),
+        (lambda x: np.dot(x, np.ones(4)), np.ones(3)),
+        (lambda w: W @ (X @ w), np.ones(4)),
+        (lambda x: np.sum(np.where(np.ones(4) > 0, x, 0)), np.ones(3)),
+        (lambda x: np.sum(x + np.ones(4)), np.ones(3)),
+        (lambda x: np.sum(np.sum(x, axis=1)), np.ones(3)),
+        (lambda x: np.sum(np.reshape(x, (2, 2))), np.ones(3)),
+        (lambda x: np.sum(x) + 0.0 * x[5], np.ones(3)),
+        (lambda x: np.sum(np.stack([x, np.ones(4)])), np.ones(3)),
+        (lambda x: x + math.log(x) * 0.0, -1.0),
+        (lambda x: x + 1.0 / (x - x), 1.0),
+    ],
+)
+def test_the_gradient_fails_where_the_function_fails(function, argument):
+    with pytest.raises((ArithmeticError, ValueError, IndexError)) as plain:
+        function(argument)
+    gradient = grad(function, mode="compiled")
+    with pytest.raises(type(plain.value)):
+        gradient(argument)
+
+
+def unused(x):
+    y = x[7]  # noqa: F841
+    return np.sum(x)
+
+
+def test_what_is_not_used_fails_as_well():
+    with pytest.raises(IndexError):
+        grad(unused, mode="compiled")(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sum(np.sin(x)),
+        lambda x: np.sum(2.0 * x + 1.0),
+        lambda x: np.mean(x + x, axis=0),
+        lambda x: np.sum(x[1:]) + x[-1],
+        lambda x: np.sum(x.T),
+        lambda x: np.sum(x[:, None] + X[:, :1].T),
+    ],
+)
+def test_what_cannot_fail_is_left_out(function):
+    gradient = grad(function, mode="compiled")
+    gradient(np.ones(3))
+    assert "# forward" not in gradient.source
+
+
+def value(array):
+    return ir.Value("x", types.of(array))
+
+
+@pytest.mark.parametrize(
+    "function, args, kwargs, sure",
+    [
+        (operator.add, (np.ones(3), np.ones(1)), {}, True),
+        (operator.add, (np.ones(3), np.ones(3)), {}, False),  # of lengths that are not known to be equal
+        (operator.matmul, (np.ones((3, 1)), np.ones((1, 2))), {}, True),
+        (np.max, (np.ones(3),), {}, True),
+        (np.max, (np.ones(0),), {}, False),
+        (np.sum, (np.ones(3),), {"axis": -1}, True),
+        (np.sum, (np.ones(3),), {"axis": 1}, False),
+        (np.transpose, (np.ones(3), (1, 0)), {}, False),
+        (np.expand_dims, (np.ones(3), 2), {}, False),
+        (operator.getitem, (np.ones(3), 1), {}, True),
+        (operator.getitem, (np.ones(3), 2), {}, False),
+        (operator.getitem, (np.ones(3), (0, 0)), {}, False),
+        (operator.truediv, (1.0, 2.0), {}, False),
+        (math.sqrt, (1.0,), {}, False),
+        (np.linalg.inv, (np.ones((2, 2)),), {}, False),
+    ],
+)
+def test_what_is_sure(function, args, kwargs, sure):
+    operands = [value(a) if isinstance(a, (np.ndarray, float)) else ir.Constant(a) for a in args]
+    named = {name: ir.Constant(option) for name, option in kwargs.items()}
+    target = ir.Value("y", types.infer(function, tuple(operands), named))
+    assert cannot_fail(ir.Op(target, function, tuple(operands), named), Lengths()) is sure
