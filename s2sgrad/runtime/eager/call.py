@@ -217,7 +217,7 @@ class _Arguments:
         if isinstance(a, Tensor):
             node = node_of(a)
             t = Traced()
-            t.data = a._a
+            t.primal = a._a
             t.node = node if self.recording and dtypes.differentiable(a._a.dtype) else None
             t.storage = None
             self.tensors.append(a)
@@ -382,7 +382,7 @@ def _marked(t):
 
 
 def _wrap_array(out, arguments, node):
-    data = out.data
+    data = out.primal
     if type(data) is not _ndarray:
         return _marked(new(np.asarray(data), node))
     steps = ()

@@ -369,7 +369,7 @@ def accumulate(variable, g, create_graph, owned=False):
         if create_graph:
             g = fitted_recorded(g, a)
             if old is None:
-                variable._grad = new(layout.laid_out(np.asarray(g.data), a), g.node)
+                variable._grad = new(layout.laid_out(np.asarray(g.primal), a), g.node)
             else:
                 variable._grad = old + as_tensor(g)
             return
@@ -401,10 +401,10 @@ def fitted_recorded(g, a):
 
     if type(g) is not Traced:
         g = as_traced(as_tensor(g))
-    if np.shape(g.data) != a.shape:
+    if np.shape(g.primal) != a.shape:
         g = apply(unbroadcast, (g, a))
-    if np.asarray(g.data).dtype != a.dtype:
-        if np.iscomplexobj(g.data) and a.dtype.kind != "c":
+    if np.asarray(g.primal).dtype != a.dtype:
+        if np.iscomplexobj(g.primal) and a.dtype.kind != "c":
             g = apply(np.real, (g,))
         g = apply(neural.cast, (g, a.dtype))
     return g if type(g) is Traced else as_traced(as_tensor(g))

@@ -171,7 +171,7 @@ def as_traced(t):
     """A tensor as the recorded array that the rules compute with."""
     node = node_of(t) if is_grad_enabled() else None
     out = Traced()
-    out.data = t._a
+    out.primal = t._a
     out.node = node
     out.storage = None
     return out
@@ -182,7 +182,7 @@ def as_tensor(out):
     if isinstance(out, Tensor) or out is None:
         return out
     if isinstance(out, Traced):
-        return new(np.asarray(out.data), out.node)
+        return new(np.asarray(out.primal), out.node)
     return new(np.asarray(out), None)
 
 
@@ -204,7 +204,7 @@ def restored(node, saved):
 def _rooted(out, shadow, node):
     """`out` as made by `node` instead of by its `shadow`."""
     if isinstance(out, Traced):
-        return traced(out.data, node if out.node is shadow else out.node)
+        return traced(out.primal, node if out.node is shadow else out.node)
     if isinstance(out, tuple | list):
         for item in out:
             if isinstance(item, Traced) and item.node is not None and item.node.form is PICK:
