@@ -11,6 +11,8 @@ from s2sgrad.rules import (
     indexing,
     linalg,
     methods,
+    neural,
+    placing,
     products,
     reductions,
     scalar,
@@ -30,7 +32,7 @@ from s2sgrad.rules.table import (
 
 FAMILIES = (
     *(elementwise, scalar, reductions, shapes, indexing, products),
-    *(linalg, fft, sorting, inactive, methods, helpers),
+    *(linalg, fft, sorting, inactive, methods, helpers, neural, placing),
 )
 
 __all__ = [

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from s2sgrad.rules.table import elementwise, linear, vjp
+from s2sgrad.rules.table import elementwise, jvp, linear, vjp
 from s2sgrad.runtime.arrays import over, times
 
 # ---------------------------------------------------------------- elementwise
@@ -16,7 +16,7 @@ from s2sgrad.runtime.arrays import over, times
 
 def relu(x):
     """``max(x, 0)``."""
-    return np.where(x > 0, x, 0 * x) if x.dtype.kind not in "fiu" else np.maximum(x, 0)
+    return np.maximum(x, 0)
 
 
 def gate(t, on):
@@ -69,9 +69,14 @@ def quotient(x, y):
 elementwise(quotient, lambda t, x, y: over(t, y), lambda t, x, y: -over(times(over(t, y), x), y))
 
 
+def _in_type_of(x, out):
+    kind = np.asarray(x).dtype
+    return out[()] if kind.kind in "biu" else out.astype(kind)[()]
+
+
 def erf(x):
     """The error function."""
-    return _erf(x).astype(x.dtype)
+    return _in_type_of(x, _erf(x))
 
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -80,7 +85,7 @@ elementwise(erf, lambda t, x: t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x))).a
 
 def erfc(x):
     """``1 - erf(x)``."""
-    return _erfc(x).astype(x.dtype)
+    return _in_type_of(x, _erfc(x))
 
 
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
@@ -89,7 +94,7 @@ elementwise(erfc, lambda t, x: -t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x)))
 
 def logit(x):
     """``log(x / (1 - x))``."""
-    return np.log(x / (1 - x))
+    return np.log(np.divide(x, 1 - x))
 
 
 elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * (1 - x))))
@@ -97,7 +102,7 @@ elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * 
 
 def softplus(x):
     """``log(1 + exp(x))``."""
-    return np.logaddexp(x, 0 * x)
+    return np.logaddexp(x, 0)
 
 
 elementwise(softplus, lambda t, x: t * sigmoid(x))
@@ -125,6 +130,14 @@ def _sign(x):
     return np.where(np.isnan(x), 0, out).astype(out.dtype) if out.dtype.kind == "f" else out
 
 
+def open_clamp(x, low, high):
+    """`x` within bounds; its derivative is zero at the bounds."""
+    return np.clip(x, low, high)
+
+
+elementwise(open_clamp, lambda t, x, low, high: np.where((x > low) & (x < high), t, 0.0 * t), None, None)
+
+
 def sgn(z):
     """``z / |z|``, zero at zero."""
     return _sign(z)
@@ -139,6 +152,7 @@ def sgn_pullback(g, out, z):
 
 
 vjp(sgn, z=sgn_pullback)
+jvp(sgn, z=sgn_pullback)  # a real-symmetric map: its own adjoint
 
 
 def angle(z):
@@ -154,6 +168,7 @@ def angle_pullback(g, out, z):
 
 
 vjp(angle, z=angle_pullback)
+jvp(angle, z=lambda t, out, z: np.real(np.conj(angle_pullback(np.ones_like(out), out, z)) * t))
 
 
 def _step(function, name):
@@ -207,6 +222,12 @@ vjp(
     logsumexp,
     x=lambda g, out, x, axis, keepdims: _spread(g, axis, keepdims) * np.conj(np.exp(x - _spread(out, axis, keepdims))),
 )
+jvp(
+    logsumexp,
+    x=lambda t, out, x, axis, keepdims: np.sum(
+        t * np.exp(x - _spread(out, axis, keepdims)), axis=axis, keepdims=keepdims
+    ),
+)
 
 
 def softmax(x, axis):
@@ -216,6 +237,7 @@ def softmax(x, axis):
 
 
 vjp(softmax, x=lambda g, out, x, axis: np.conj(out) * (g - np.sum(g * np.conj(out), axis=axis, keepdims=True)))
+jvp(softmax, x=lambda t, out, x, axis: out * (t - np.sum(t * out, axis=axis, keepdims=True)))
 
 
 def log_softmax(x, axis):
@@ -224,6 +246,7 @@ def log_softmax(x, axis):
 
 
 vjp(log_softmax, x=lambda g, out, x, axis: g - np.conj(np.exp(out)) * np.sum(g, axis=axis, keepdims=True))
+jvp(log_softmax, x=lambda t, out, x, axis: t - np.sum(t * np.exp(out), axis=axis, keepdims=True))
 
 
 def cast(x, dtype):
@@ -252,10 +275,6 @@ def norm(x, order, axis, keepdims):
     return np.power(np.sum(np.power(size, order), axis=axis, keepdims=keepdims), 1 / order)
 
 
-def _direction(x):
-    return sgn(x)
-
-
 def norm_pullback(g, out, x, order, axis, keepdims):
     """The minimum-norm choice where the norm has a kink; zero at the origin."""
     if not keepdims:
@@ -265,14 +284,23 @@ def norm_pullback(g, out, x, order, axis, keepdims):
         return g / np.where(out == 0, 1.0, out) * x
     size = np.abs(x)
     if order == 1:
-        return g * _direction(x)
+        return g * sgn(x)
     if order == np.inf or order == -np.inf:
         hit = size == out
-        return over(g * hit, np.sum(hit, axis=axis, keepdims=True)) * _direction(x)
-    return g / np.power(np.where(out == 0, 1.0, out), order - 1) * np.power(size, order - 1) * _direction(x)
+        share = hit / np.sum(hit, axis=axis, keepdims=True, dtype=size.dtype)
+        return g * share * sgn(x)
+    return g / np.power(np.where(out == 0, 1.0, out), order - 1) * np.power(size, order - 1) * sgn(x)
 
 
 vjp(norm, x=norm_pullback)
+jvp(
+    norm,
+    x=lambda t, out, x, order, axis, keepdims: np.sum(
+        np.real(np.conj(norm_pullback(np.ones_like(out), out, x, order, axis, keepdims)) * t),
+        axis=axis,
+        keepdims=keepdims,
+    ),
+)
 
 # ---------------------------------------------------------------- matrices
 
@@ -302,3 +330,4 @@ def matrix_exp_pullback(g, out, A):
 
 
 vjp(matrix_exp, A=matrix_exp_pullback)
+jvp(matrix_exp, A=lambda t, out, A: matrix_exp_pullback(t, out, np.conj(np.swapaxes(A, -1, -2))))

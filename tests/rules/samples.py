@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from s2sgrad.rules import neural, placing
 from s2sgrad.runtime import arrays
 
 NAMESPACE = {"np": np, "math": math, "operator": operator, "builtins": builtins, "arrays": arrays}
+NAMESPACE.update(neural=neural, placing=placing)
 
 
 @dataclass
@@ -628,3 +630,35 @@ sample("arrays.rows_of", A(3, 2))
 sample("arrays.shared_out", A(3), [A(3), A(3)], active=("g",))
 sample("arrays.from_items", [A(2), A(2)], A(3, 2), active=("items",))
 sample("arrays.from_items", [A(2)], A(3, 2), True, active=("items",))
+
+# ---------------------------------------------------------------- what models and tensors are made of
+
+sample("neural.relu neural.erf neural.erfc neural.softplus neural.magnitude neural.sgn neural.floor", A(3, 4))
+sample("neural.ceil neural.trunc neural.round_half_even neural.sign neural.angle", A(3, 4))
+sample("neural.sigmoid neural.reciprocal", A(3, 4), complex_too=True)
+sample("neural.rsqrt", A(3, low=0.3), complex_too=True)
+sample("neural.logit", A(3, low=0.1, high=0.9))
+sample("neural.sgn neural.angle", A(3, 2) + 1j * A(3, 2))
+sample("neural.leaky_relu", A(3, 4), 0.1)
+sample("neural.gate", A(3, 4), A(3, 4))
+sample("neural.clamp neural.open_clamp", A(3, 4), -0.7, 0.8)
+sample("neural.clamp", A(3, 4), None, 0.8)
+sample("neural.quotient", A(3, 1), A(4, low=0.3), complex_too=True)
+sample("neural.floor_quotient", A(3, 4), A(4, low=0.3))
+sample("neural.logsumexp", A(3, 4), (1,), True, complex_too=True)
+sample("neural.logsumexp", A(3, 4), (0, 1), False)
+sample("neural.softmax neural.log_softmax", A(3, 4), 1, complex_too=True)
+sample("neural.cast", A(3), np.float64)
+for _order in (1, 2, 3, np.inf, -np.inf):
+    sample("neural.norm", A(3, 4), _order, (1,), True, complex_too=_order in (1, 2))
+    sample("neural.norm", A(3, 4), _order, (0, 1), False)
+sample("neural.matrix_exp", A(3, 3), complex_too=True)
+sample("neural.matrix_exp", A(2, 3, 3))
+sample("placing.writable_diagonal", A(3, 4), 1, complex_too=True)
+sample("placing.kept_copy placing.row_copy", A(3, 4), complex_too=True)
+sample("placing.pieces", A(3, 4), [0, (slice(None), 1), slice(1, 3)])
+sample("placing.put_at placing.add_to", A(3, 4), A(4), (np.array([0, 2]),), complex_too=True)
+sample("placing.add_to", A(3, 4), A(2, 4), (np.array([1, 1]),))
+sample("placing.take_line", A(3, 4), np.array([0, 3, 1]), 1, False, complex_too=True)
+sample("placing.take_line", A(3, 4), np.array([0, 2, 1, 1]), 0, True)
+sample("placing.shared_value", np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0]))

@@ -92,6 +92,14 @@ def test_exceptions_keep_their_type():
     assert x.grad is None
 
 
+def test_gradients_have_the_type_of_the_tensor():
+    seen = []
+    z = torch.tensor([1 + 2j], dtype=torch.complex128, requires_grad=True) * 1
+    z.register_hook(lambda g: seen.append(g.dtype))
+    z.real.sum().backward()
+    assert seen == [torch.complex128]
+
+
 def test_hooks_need_gradients():
     with pytest.raises(RuntimeError):
         torch.ones(1).register_hook(print)

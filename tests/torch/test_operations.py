@@ -244,6 +244,10 @@ def at(f, values, dtype=F64):
     [
         (torch.relu, [-1.0, 0.0, 1.0], [0, 0, 1]),
         (torch.abs, [-1.0, 0.0, 1.0], [-1, 0, 1]),
+        (torch.relu, [np.inf, -np.inf], [1, 0]),
+        (F.softplus, [np.inf, -np.inf], [1, 0]),
+        (torch.sigmoid, [np.inf, -np.inf, -800.0], [0, 0, 0]),
+        (lambda x: x.logsumexp(0), [-np.inf, 0.0], [0, 1]),
         (lambda x: x.clamp(0.0, 1.0), [-1.0, 0.0, 0.5, 1.0, 2.0], [0, 1, 1, 1, 0]),
         (F.relu6, [0.0, 6.0, 7.0], [0, 0, 0]),
         (lambda x: F.leaky_relu(x, 0.5), [-1.0, 0.0, 1.0], [0.5, 0.5, 1]),

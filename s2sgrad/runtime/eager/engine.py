@@ -16,8 +16,8 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.arrays import unbroadcast
-from s2sgrad.runtime.eager import layout
-from s2sgrad.runtime.eager.call import NAMING
+from s2sgrad.runtime.eager import dtypes, layout
+from s2sgrad.runtime.eager.call import NAMING, cast
 from s2sgrad.runtime.eager.hooks import run_after, run_before, run_tensor_hooks
 from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
@@ -227,7 +227,8 @@ class Run:
         leaf = node.form is ACCUMULATE
         hooks = node.variable._hooks if leaf else attached and attached.tensor_hooks
         if hooks and g is not None:
-            g = self._value(run_tensor_hooks(hooks, self._tensor(g)))
+            dtype = node.variable._a.dtype if leaf else attached.dtype
+            g = self._value(run_tensor_hooks(hooks, typed(as_tensor(g), dtype)))
             self.owned.discard(number)
         if attached is not None and attached.retain is not None:
             tensor = attached.retain()
@@ -271,9 +272,6 @@ class Run:
 
     # ------------------------------------------------------------ what users see
 
-    def _tensor(self, g):
-        return as_tensor(g)
-
     def _value(self, t):
         if t is None:
             return None
@@ -300,6 +298,11 @@ class Run:
 
 def _tuple(edges):
     return edges if type(edges) is tuple else (edges,)
+
+
+def typed(t, dtype):
+    """A gradient as users see it: of the type of what it is the gradient of."""
+    return t if t._a.dtype == dtype else cast(t, dtypes.of(dtype))
 
 
 def places_of(node):

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.engine import FUNCTION
+from s2sgrad.runtime.eager.engine import FUNCTION, typed
 from s2sgrad.runtime.eager.modes import no_grad, saving
 from s2sgrad.runtime.eager.node import GraphNode, as_tensor, as_traced
 from s2sgrad.runtime.eager.saved import Packed
@@ -118,7 +118,10 @@ class BackwardCFunction(GraphNode, FunctionCtx):
     def run(self, parts, recording):
         """The gradients of the edges from those of the results."""
         cls = self._forward_cls
-        grads = [None if p is None else as_tensor(p) for p in parts or (None,) * len(self._results)]
+        parts = parts or (None,) * len(self._results)
+        grads = [
+            None if p is None else typed(as_tensor(p), meta[1]) for p, meta in zip(parts, self._results, strict=True)
+        ]
         if self._materialize:
             grads = [self._zeros(i) if g is None else g for i, g in enumerate(grads)]
         backward = _backward_of(cls)

@@ -64,7 +64,9 @@ def register_hook(t, hook):
         if t._hooks is None:
             t._hooks = {}
         return _add(t._hooks, hook)
-    return attach(face(t._node), "tensor_hooks", hook)
+    attached = face(t._node)
+    attached.dtype = t._a.dtype
+    return attach(attached, "tensor_hooks", hook)
 
 
 def register_post_accumulate_grad_hook(t, hook):

@@ -4,8 +4,7 @@ import operator
 
 import numpy as np
 
-from s2sgrad.rules.table import vjp
-from s2sgrad.runtime.arrays import unbroadcast
+from s2sgrad.rules.placing import add_to, put_at
 from s2sgrad.runtime.eager.call import Naming, _like, as_view, call, cast, renamed
 from s2sgrad.runtime.eager.registry import enter, method, op
 from s2sgrad.runtime.eager.shapes import _axis, no_alias
@@ -211,34 +210,6 @@ def triu_indices(row, col, offset=0):
 
 
 # ---------------------------------------------------------------- writing
-
-
-def put_at(x, value, key):
-    """`x` with `value` at `key`."""
-    out = np.array(x)
-    out[key] = value
-    return out
-
-
-vjp(
-    put_at,
-    x=lambda g, out, x, value, key: put_at(g, 0.0 * g[key], key),
-    value=lambda g, out, x, value, key: unbroadcast(g[key], value),
-)
-
-
-def add_to(x, value, key):
-    """`x` with `value` added at `key`; repeated places add up."""
-    out = np.array(x)
-    np.add.at(out, key, value)
-    return out
-
-
-vjp(
-    add_to,
-    x=lambda g, out, x, value, key: g,
-    value=lambda g, out, x, value, key: unbroadcast(g[key], value),
-)
 
 
 def _cut(src, shape):

@@ -226,7 +226,7 @@ def _text(a):
     if a.dtype.kind in "biu":
         return np.array2string(a, **plain)
     a = a if a.dtype.kind in "fc" else a.astype(np.float64)
-    finite = a[np.isfinite(a)]
+    finite = a[np.isfinite(a)].astype(np.complex128 if a.dtype.kind == "c" else np.float64)
     if a.dtype.kind == "f" and np.all(finite == np.round(finite)) and np.all(np.abs(finite) < 1e6):
         return np.array2string(a, **plain)
     return np.array2string(a, precision=4, floatmode="fixed", **plain)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from s2sgrad.rules import neural
+from s2sgrad.rules.placing import shared_value, take_line
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import NAMING, Naming, call, cast, floating
 from s2sgrad.runtime.eager.registry import LINALG, enter, nn, op
@@ -179,40 +180,6 @@ def picked(name, x, positions, dim, keepdim):
     return _Named((values, new(np.asarray(positions), None)))
 
 
-def take_line(x, positions, axis, keepdims):
-    """The elements of `x` at one position per line."""
-    out = np.take_along_axis(x, np.expand_dims(positions, axis), axis)
-    return out if keepdims else np.squeeze(out, axis)
-
-
-def _register_take_line():
-    from s2sgrad.rules.table import linear
-    from s2sgrad.runtime.arrays import embed
-
-    def adjoint(g, x, positions, axis, keepdims):
-        g = g if keepdims else np.expand_dims(g, axis)
-        return embed(g, x, _line_index(positions, axis))
-
-    linear(take_line, adjoint)
-
-
-def _line_index(positions, axis):
-    places = np.expand_dims(positions, axis)
-    index = list(np.indices(places.shape, sparse=True))
-    index[axis] = places
-    return tuple(index)
-
-
-def _register():
-    from s2sgrad.rules.table import inactive
-
-    inactive(_line_index)
-    _register_take_line()
-
-
-_register()
-
-
 def _extremum(name, full, arg):
     def forward(input, dim=None, keepdim=False, *, other=None):
         if isinstance(dim, Tensor) or other is not None:
@@ -280,30 +247,12 @@ def median(input, dim=None, keepdim=False):
         flat = np.sort(input._a, axis=None)
         value = flat[(flat.size - 1) // 2]
         hit = input._a == value
-        share = new(hit / np.asarray(np.sum(hit), input._a.dtype), None)
-        return _pick_shared("Median", input, share, value)
+        share = (hit / np.sum(hit)).astype(input._a.dtype)
+        return call("Median", shared_value, input, share)
     dim = _axis(input, dim)
     positions = _middle(input._a, dim)
     values = call("Median.1", take_line, input, positions, dim, keepdim)
     return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
-
-
-def shared_value(x, share, value):
-    """`value`, which is an element of `x`; its derivative goes to the elements by their `share`."""
-    return np.asarray(value)
-
-
-def _register_shared():
-    from s2sgrad.rules.table import linear
-
-    linear(shared_value, lambda g, x, share, value: g * share)
-
-
-_register_shared()
-
-
-def _pick_shared(name, x, share, value):
-    return call(name, shared_value, x, share._a.astype(x._a.dtype), value)
 
 
 @op()

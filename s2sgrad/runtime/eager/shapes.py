@@ -4,15 +4,11 @@ import math
 
 import numpy as np
 
+from s2sgrad.rules.placing import kept_copy, pieces, row_copy, writable_diagonal
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import as_view, call, cast
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
 from s2sgrad.runtime.eager.tensor import Size, Tensor, new, refresh
-
-
-def view_array(a, shape):
-    """`a` with another shape, on the same memory."""
-    return np.reshape(a, shape)
 
 
 def _shape_of(x, shape):
@@ -233,24 +229,6 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return call("Diagonal", writable_diagonal, input, offset, dim1, dim2)
 
 
-def writable_diagonal(a, offset=0, axis1=0, axis2=1):
-    """``np.diagonal``, writable as its base is."""
-    out = np.diagonal(a, offset, axis1, axis2)
-    if isinstance(a, np.ndarray) and a.flags.writeable:
-        out.flags.writeable = True
-    return out
-
-
-def _register_diagonal():
-    from s2sgrad.rules.table import linear
-    from s2sgrad.runtime.arrays import embed_diagonal
-
-    linear(writable_diagonal, lambda g, a, offset=0, axis1=0, axis2=1: embed_diagonal(g, a, offset, axis1, axis2))
-
-
-_register_diagonal()
-
-
 @op()
 def diag(input, diagonal=0):
     """The diagonal of a matrix, or a matrix with the diagonal given."""
@@ -353,28 +331,6 @@ def tensor_split(input, indices_or_sections, dim=0):
     return split(input, [b - a for a, b in zip(cuts, cuts[1:], strict=False)], dim)
 
 
-def pieces(a, keys):
-    """Several items of `a`."""
-    return tuple([a[key] for key in keys])
-
-
-def _register_pieces():
-    from s2sgrad.rules.table import vjp
-    from s2sgrad.runtime.arrays import embed
-
-    def pullback(g, out, a, keys):
-        total = np.zeros_like(a)
-        for part, key in zip(g, keys, strict=True):
-            if part is not None:
-                total = total + embed(part, a, key)
-        return total
-
-    vjp(pieces, a=pullback)
-
-
-_register_pieces()
-
-
 def _multiple(name, x, keys):
     return call(name, pieces, x, keys)
 
@@ -398,39 +354,11 @@ def clone(input, *, memory_format=None):
     return call("Clone", kept_copy, input)
 
 
-def kept_copy(a):
-    """A copy in the memory order of `a`."""
-    return np.array(a)
-
-
-def _register_copy():
-    from s2sgrad.rules.table import linear
-
-    linear(kept_copy, lambda g, a: g)
-
-
-_register_copy()
-
-
 @method("contiguous")
 def contiguous(self, memory_format=None):
     """The tensor itself where it lies row by row in memory, a copy elsewhere."""
     refresh(self)
     return self if self._a.flags.c_contiguous else call("Clone", row_copy, self)
-
-
-def row_copy(a):
-    """A copy, row by row."""
-    return np.array(a, order="C")
-
-
-def _register_row_copy():
-    from s2sgrad.rules.table import linear
-
-    linear(row_copy, lambda g, a: g)
-
-
-_register_row_copy()
 
 
 @method("is_contiguous")

@@ -260,12 +260,14 @@ class Face:
         To the tensor whose `.grad` the gradient of the result becomes.
     packed : bool
         Whether saved values are `Packed`.
+    dtype : NumPy dtype or None
+        The result's, where it has hooks.
     """
 
-    __slots__ = ("tensor_hooks", "before", "after", "retain", "packed", "metadata")
+    __slots__ = ("tensor_hooks", "before", "after", "retain", "packed", "metadata", "dtype")
 
     def __init__(self):
-        self.tensor_hooks = self.before = self.after = self.retain = self.metadata = None
+        self.tensor_hooks = self.before = self.after = self.retain = self.metadata = self.dtype = None
         self.packed = False
 
 

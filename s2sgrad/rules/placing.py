@@ -1,0 +1,128 @@
+"""What tensors do and NumPy has no function for: several views at once, writing by value, one of a line."""
+
+import numpy as np
+
+from s2sgrad.rules.table import inactive, jvp, linear, vjp
+from s2sgrad.runtime.arrays import embed, embed_diagonal, unbroadcast
+
+# ---------------------------------------------------------------- views and copies
+
+
+def writable_diagonal(a, offset=0, axis1=0, axis2=1):
+    """``np.diagonal``, writable as its base is."""
+    out = np.diagonal(a, offset, axis1, axis2)
+    if a.flags.writeable:
+        out.flags.writeable = True
+    return out
+
+
+linear(writable_diagonal, lambda g, a, offset=0, axis1=0, axis2=1: embed_diagonal(g, a, offset, axis1, axis2))
+
+
+def kept_copy(a):
+    """A copy in the memory order of `a`."""
+    return np.array(a)
+
+
+linear(kept_copy, lambda g, a: g)
+
+
+def row_copy(a):
+    """A copy, row by row."""
+    return np.array(a, order="C")
+
+
+linear(row_copy, lambda g, a: g)
+
+
+def pieces(a, keys):
+    """Several items of `a`."""
+    return tuple([a[key] for key in keys])
+
+
+def pieces_pullback(g, out, a, keys):
+    total = np.zeros_like(a)
+    for part, key in zip(g, keys, strict=True):
+        if part is not None:
+            total = total + embed(part, a, key)
+    return total
+
+
+vjp(pieces, a=pieces_pullback)
+jvp(pieces, a=lambda t, out, a, keys: pieces(t, keys))
+
+# ---------------------------------------------------------------- writing by value
+
+
+def put_at(x, value, key):
+    """`x` with `value` at `key`."""
+    out = np.array(x)
+    out[key] = value
+    return out
+
+
+vjp(
+    put_at,
+    x=lambda g, out, x, value, key: put_at(g, 0.0 * g[key], key),
+    value=lambda g, out, x, value, key: unbroadcast(g[key], value),
+)
+jvp(
+    put_at,
+    x=lambda t, out, x, value, key: put_at(t, 0.0 * t[key], key),
+    value=lambda t, out, x, value, key: put_at(np.zeros_like(out), t, key),
+)
+
+
+def add_to(x, value, key):
+    """`x` with `value` added at `key`; repeated places add up."""
+    out = np.array(x)
+    np.add.at(out, key, value)
+    return out
+
+
+vjp(
+    add_to,
+    x=lambda g, out, x, value, key: g,
+    value=lambda g, out, x, value, key: unbroadcast(g[key], value),
+)
+jvp(
+    add_to,
+    x=lambda t, out, x, value, key: t,
+    value=lambda t, out, x, value, key: add_to(np.zeros_like(out), t, key),
+)
+
+# ---------------------------------------------------------------- one of a line
+
+
+def line_index(positions, axis):
+    """The index of one element per line along `axis`."""
+    places = np.expand_dims(positions, axis)
+    index = list(np.indices(places.shape, sparse=True))
+    index[axis] = places
+    return tuple(index)
+
+
+inactive(line_index)
+
+
+def take_line(x, positions, axis, keepdims):
+    """The elements of `x` at one position per line."""
+    out = np.take_along_axis(x, np.expand_dims(positions, axis), axis)
+    return out if keepdims else np.squeeze(out, axis)
+
+
+linear(
+    take_line,
+    lambda g, x, positions, axis, keepdims: embed(
+        g if keepdims else np.expand_dims(g, axis), x, line_index(positions, axis)
+    ),
+)
+
+
+def shared_value(x, share):
+    """The value of the elements of `x` that have a `share` in it; the shares add up to 1."""
+    return np.asarray(x[share != 0][0])
+
+
+vjp(shared_value, x=lambda g, out, x, share: g * share)
+jvp(shared_value, x=lambda t, out, x, share: np.sum(t * share))
