@@ -144,7 +144,7 @@ class Loops(Unrolling):
                 self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
                 for one, other in shared:
                     for r in self.regions_of(parameters[one]):
-                        for q in self.held(self.env.get(other)):
+                        for q in self.regions_under(self.env.get(other)):
                             r.join(q)
                 with self.inside_block(block):
                     self.look_again(before, parameters, others)

@@ -254,15 +254,15 @@ class Writes:
                 reason = f"{name} may share memory with an array that is changed"
                 self.env[name] = Unbound(reason) if again is None else again
 
-    def held(self, thing, seen=()) -> list:
+    def regions_under(self, thing, seen=()) -> list:
         """The memory that a name gives access to."""
         if isinstance(thing, ir.Value):
             return self.regions_of(thing)
         if isinstance(thing, Bound):
-            return self.held(thing.instance, seen)
+            return self.regions_under(thing.instance, seen)
         if isinstance(thing, Nested) and thing not in seen:
             inner = [*thing.defaults.values(), *(thing.captured or {}).values()]
-            return [r for one in inner for r in self.held(one, (*seen, thing))]
+            return [r for one in inner for r in self.regions_under(one, (*seen, thing))]
         return []
 
     def renewed(self, thing, done: dict):
@@ -374,5 +374,5 @@ class Writes:
 
     def meet(self, one, other) -> bool:
         """May two things share memory?"""
-        mine = {r.root() for r in self.held(one)}
-        return any(r.root() in mine for r in self.held(other))
+        mine = {r.root() for r in self.regions_under(one)}
+        return any(r.root() in mine for r in self.regions_under(other))
