@@ -77,10 +77,9 @@ def test_a_default_that_is_replaced_is_seen():
 
 
 def test_builtins_are_refused_by_their_name():
-    assert reason(lambda x: max(x, 2.0), 3.0) == (
-        "the builtin max of values that carry a derivative is not compiled (np.maximum or np.max is)"
+    assert reason(lambda x: sorted([x, 2.0])[0], 3.0) == (
+        "the builtin sorted of values that carry a derivative is not compiled (np.sort is)"
     )
-    assert reason(lambda x: float(x), 3.0) == "the builtin float of values that carry a derivative is not compiled"
 
 
 def product(w, x):
