@@ -174,12 +174,15 @@ def _is_pure_call(call, namespace) -> bool:
     function = call.func
     if isinstance(function, gast.Name):
         name = function.id
-        known = name not in namespace.globals and name not in namespace.cells and name in _PURE_BUILTINS
-        library = spelling.home(namespace.globals.get(name))
-        return known or (library is not None and library[1] not in _WRITERS)
+        if name not in namespace.globals:
+            return name not in namespace.cells and name in _PURE_BUILTINS
+        library = spelling.home(namespace.globals[name])
+        return library is not None and library[1] not in _WRITERS
     if isinstance(function, gast.Attribute):
         root = function
         while isinstance(root, gast.Attribute):
+            if root.attr == "random":  # what is drawn is drawn: the next draw is another one
+                return False
             root = root.value
         if isinstance(root, gast.Name) and namespace.globals.get(root.id) is np:
             return function.attr not in _WRITERS
