@@ -284,8 +284,9 @@ class InertExpressions:
         return kin(ir.UNKNOWN, base), False, pure, self.inside(regions)
 
     def inside(self, regions: list) -> list:
-        """The memory that parts of something in `regions` may be in."""
-        return [self.anywhere if r.root().external else r for r in regions]
+        """The memory that parts of something in `regions` may be in: that itself, and what is held from outside."""
+        outside = any(r.root().external for r in regions)
+        return [*regions, self.anywhere] if outside else list(regions)
 
     def see_plain(self, nodes, kinds) -> None:
         """An operator of `nodes` is Python's or NumPy's own, if a derivative may come in: refuses it elsewhere."""

@@ -375,4 +375,10 @@ class Writes:
     def meet(self, one, other) -> bool:
         """May two things share memory?"""
         mine = {r.root() for r in self.regions_under(one)}
-        return any(r.root() in mine for r in self.regions_under(other))
+        theirs = {r.root() for r in self.regions_under(other)}
+        anywhere = self.anywhere.root()
+        if (anywhere in mine and any(r.external for r in theirs)) or (
+            anywhere in theirs and any(r.external for r in mine)
+        ):
+            return True
+        return not mine.isdisjoint(theirs)
