@@ -70,7 +70,7 @@ def buffers(statements: list) -> set:
     found: set = set()
     size = -1
     body = ir.Block(statements)
-    everything = [s for s in walk.statements(body) if isinstance(s, (ir.Accumulate, ir.For, ir.If))]
+    everything = [s for s in walk.statements(body) if isinstance(s, (ir.Accumulate, ir.Store, ir.For, ir.If))]
     while size != len(found):
         size = len(found)
         for s in everything:
