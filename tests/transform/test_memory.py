@@ -123,3 +123,95 @@ def by_integers(x):
 def test_what_is_not_surely_known_is_refused(function):
     with pytest.raises(CompileError):
         grad(function, mode="compiled")(X)
+
+
+# --------------------------------------------------------------- names of memory that is written to later
+
+VIEWS = {
+    "split": lambda x, b: np.split(x, 2)[0],
+    "reshape": lambda x, b: np.reshape(x, (2, 2))[0],
+    "method": lambda x, b: x.reshape(2, 2).T[1],
+    "expand_dims": lambda x, b: np.expand_dims(x, 0)[0],
+    "atleast_2d": lambda x, b: np.atleast_2d(x)[0],
+    "moveaxis": lambda x, b: np.moveaxis(x[None], 0, 1)[:, 0],
+    "rot90": lambda x, b: np.rot90(x.reshape(2, 2))[0],
+    "ellipsis": lambda x, b: x[0, ...],
+    "broadcast_arrays": lambda x, b: np.broadcast_arrays(x, x)[0],
+    "conj": lambda x, b: x.conj(),
+    "view": lambda x, b: x.view(),
+    "asarray": lambda x, b: np.asarray(x),
+    "tuple": lambda x, b: (x, b)[0],
+    "list": lambda x, b: [x, b][0],
+    "dict": lambda x, b: {"q": x}["q"],
+    "starred": lambda x, b: [*x[None]][0],
+    "sorted": lambda x, b: sorted([x], key=len)[0],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_of_what_becomes_active_later(name):
+    view = VIEWS[name]
+
+    def f(x, b, k):
+        v = view(x, b)
+        x[:] = k * b
+        return np.sum(v * v)
+
+    x, b = np.linspace(0.5, 1.5, 4), np.linspace(0.3, 0.9, 4)
+    expected = (f(x.copy(), b, 0.7 + 1e-6) - f(x.copy(), b, 0.7 - 1e-6)) / 2e-6
+    assert np.isclose(grad(f, 2)(x.copy(), b, 0.7), expected, rtol=1e-7)
+
+
+def overwritten(b):
+    u = np.sin(b)
+    u[1] = 0.0
+    return np.sum(u) + np.sum(np.cos(b))
+
+
+def overwritten_in_a_loop(b):
+    u = np.cos(b)
+    for i in range(2):
+        u[i] *= 0.3
+    return np.sum(u) + np.sum(np.sin(b))
+
+
+def overwritten_through_a_view(b):
+    u = np.sin(b)
+    v = u[1:]
+    v *= -1.0
+    return np.sum(u)
+
+
+@pytest.mark.parametrize("f", [overwritten, overwritten_in_a_loop, overwritten_through_a_view])
+def test_what_was_overwritten_is_not_used_again(f):
+    gradient = grad(f, mode="compiled")
+    expected = [(f(X + step) - f(X - step)) / 2e-6 for step in 1e-6 * np.eye(6)]
+    assert np.allclose(gradient(X), expected, rtol=1e-7, atol=1e-8)
+    second = grad(lambda x: np.sum(np.sin(gradient(x))))
+    change = lambda x: np.sum(np.sin(gradient(x)))  # noqa: E731
+    assert np.allclose(second(X), [(change(X + s) - change(X - s)) / 2e-6 for s in 1e-6 * np.eye(6)], atol=1e-7)
+
+
+def rebound_to_a_row(k, a):
+    u = np.zeros(3)
+    for i in range(3):
+        u[i] = k
+        u = a[i]
+    return np.sum(a) + np.sum(u)
+
+
+def test_a_name_that_a_loop_rebinds_to_the_callers_array():
+    a = np.arange(9.0).reshape(3, 3)
+    plain, left = rebound_to_a_row(0.7, mine := a.copy()), a.copy()
+    value, slope = value_and_grad(rebound_to_a_row)(0.7, left)
+    assert value == plain and slope == 2.0 and np.array_equal(left, mine)
+
+
+def zero_dimensional(b):
+    z = np.array(b[0])
+    z[()] *= b[1]
+    return z[()] * 2.0
+
+
+def test_arrays_of_dimension_0_are_written():
+    assert np.allclose(grad(zero_dimensional)(X), [2 * X[1], 2 * X[0], 0, 0, 0, 0])
