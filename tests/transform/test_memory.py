@@ -215,3 +215,15 @@ def zero_dimensional(b):
 
 def test_arrays_of_dimension_0_are_written():
     assert np.allclose(grad(zero_dimensional)(X), [2 * X[1], 2 * X[0], 0, 0, 0, 0])
+
+
+def rebound_by_an_inert_loop(b, k):
+    c = b.reshape(-1, 1)
+    c += k
+    for r in np.eye(6):
+        b, r = r, b
+    return np.sum(b) + np.sum(c)
+
+
+def test_a_loop_that_reads_a_name_whose_memory_was_written():
+    assert np.array_equal(grad(rebound_by_an_inert_loop)(X.copy(), 2.0), np.ones(6))

@@ -30,6 +30,7 @@ from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import (
     LOOPS,
     code_node,
+    exposed_names,
     expressions_of,
     jumps,
     target_name,
@@ -437,9 +438,10 @@ class Statements:
         kept = {n for n in stores if isinstance(self.env.get(n), ir.Value)} if blocks else set()
         if any(is_live(self.env[n], self) for n in kept):
             self.refuse(f"{describe(statement)} that may bind a name of a value that carries a derivative", statement)
+        exposed = exposed_names([statement], self.names)
         for name in self.names.loads(statement) | kept:  # what it does not surely bind stays what it was
             if name in self.env:
-                if isinstance(self.env[name], Unbound) and name in stores:
+                if isinstance(self.env[name], Unbound) and name in stores and name not in exposed:
                     continue
                 reads |= self.held(name, statement)
             elif name in self.local and name not in stores:
