@@ -25,9 +25,9 @@ from s2sgrad.runtime.trees import flatten
 from s2sgrad.transform import ir, optimize, pipeline, reverse, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import emit
-from s2sgrad.transform.export import export
+from s2sgrad.transform.emit.export import export
+from s2sgrad.transform.emit.load import annotate, load
 from s2sgrad.transform.frontend.resolve import is_definition
-from s2sgrad.transform.load import annotate, load
 
 ASSUMED = object()  # stands for an argument that nobody has given yet
 

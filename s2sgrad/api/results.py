@@ -4,7 +4,7 @@ import numpy as np
 
 from s2sgrad.errors import NonScalarError
 from s2sgrad.runtime.arrays import scalar_seed
-from s2sgrad.transform.load import annotate
+from s2sgrad.transform.emit.load import annotate
 
 
 def require_scalar(value, name: str) -> None:

@@ -12,9 +12,9 @@ import pytest
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
 from s2sgrad.transform.emit import emit
+from s2sgrad.transform.emit.load import load
+from s2sgrad.transform.emit.printer import show, unparse
 from s2sgrad.transform.ir import Accumulate, Bind, Block, Call, Callee, Carried, For, If, Make, Op, Source, Unpack
-from s2sgrad.transform.load import load
-from s2sgrad.transform.printer import show, unparse
 
 from .builders import ARRAY, LIST, TUPLE, at, code, const, cut, function, value, values, verbatim
 

@@ -14,8 +14,8 @@ from s2sgrad.errors import ExportError
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
 from s2sgrad.transform.emit import emit
-from s2sgrad.transform.export import export
-from s2sgrad.transform.load import load
+from s2sgrad.transform.emit.export import export
+from s2sgrad.transform.emit.load import load
 
 from .builders import TUPLE, at, code, function, values
 

@@ -12,8 +12,8 @@ import pytest
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.emit import emit
+from s2sgrad.transform.emit.load import load
 from s2sgrad.transform.ir import Bind, Block, For, Make, Op, Source
-from s2sgrad.transform.load import load
 
 from .builders import code, const, function, value, values
 

@@ -14,7 +14,7 @@ import pytest
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.emit import emit
-from s2sgrad.transform.load import load
+from s2sgrad.transform.emit.load import load
 
 from .builders import LIST, TUPLE, code, const, function, value, verbatim
 

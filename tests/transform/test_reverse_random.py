@@ -8,8 +8,8 @@ import pytest
 
 from s2sgrad.transform import ir, optimize
 from s2sgrad.transform.emit import emit
+from s2sgrad.transform.emit.load import load
 from s2sgrad.transform.ir import Kind, Value
-from s2sgrad.transform.load import load
 from s2sgrad.transform.reverse import gradient
 from tests.transform.interpreter import Program, run
 from tests.transform.test_reverse import check

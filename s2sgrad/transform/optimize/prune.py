@@ -31,8 +31,8 @@ import gast
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis.safety import checks, unfailing
+from s2sgrad.transform.emit.trees import is_pure
 from s2sgrad.transform.ir import Value
-from s2sgrad.transform.trees import is_pure
 
 
 def prune(function: ir.Function) -> ir.Function:

@@ -30,10 +30,10 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, spelling, walk
-from s2sgrad.transform.guarded import Guarded
-from s2sgrad.transform.naming import candidates, name_values
-from s2sgrad.transform.printer import Docstring, Heading, Printer, Renamed, bound_names
-from s2sgrad.transform.trees import Append, gather, is_finish, operands
+from s2sgrad.transform.emit.guarded import Guarded
+from s2sgrad.transform.emit.naming import candidates, name_values
+from s2sgrad.transform.emit.printer import Docstring, Heading, Printer, Renamed, bound_names
+from s2sgrad.transform.emit.trees import Append, gather, is_finish, operands
 
 CONTAINERS = (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
 TEXT = 48  # a comment quotes at most so much of the user's line

@@ -19,9 +19,9 @@ from itertools import chain
 import gast
 
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.guarded import Guarded
-from s2sgrad.transform.printer import bound_names
-from s2sgrad.transform.trees import Append, Trees, is_temporary, operands, targets
+from s2sgrad.transform.emit.guarded import Guarded
+from s2sgrad.transform.emit.printer import bound_names
+from s2sgrad.transform.emit.trees import Append, Trees, is_temporary, operands, targets
 
 
 class _Naming:
