@@ -38,14 +38,20 @@ _SHAPES = {
 }  # fmt: skip
 
 
-def is_new(function, kwargs=()) -> bool:
-    """Is the result of calling `function` surely in memory of its own?
+# Methods that give the array itself where there is nothing to do, as the functions of their names do not.
+ITSELF = {"conj()", "conjugate()"}
+
+
+def is_new(function, kwargs=(), spelling=None) -> bool:
+    """Is the result of calling `function`, written like that, surely in memory of its own?
 
     Examples
     --------
     >>> is_new(np.sin), is_new(np.copy), is_new(np.reshape)
     (True, True, False)
     """
+    if isinstance(spelling, str) and spelling in ITSELF:
+        return False
     if function is np.array or function is np.astype:
         return "copy" not in kwargs
     try:
@@ -171,7 +177,8 @@ class Memory:
                 self._join(s.target, s.into)
                 self._writes.append((s, at, loops))
             case ir.Op():
-                if not is_new(s.function, s.kwargs):
+                holds = s.target.type.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
+                if holds or not is_new(s.function, s.kwargs, s.spelling):
                     operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
                     for operand in operands:
                         self._share(s.target, operand)

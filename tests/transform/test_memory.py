@@ -227,3 +227,37 @@ def rebound_by_an_inert_loop(b, k):
 
 def test_a_loop_that_reads_a_name_whose_memory_was_written():
     assert np.array_equal(grad(rebound_by_an_inert_loop)(X.copy(), 2.0), np.ones(6))
+
+
+HOLDERS = {
+    "list repeated": lambda b: ([b] * 2)[1],
+    "tuple repeated": lambda b: (2 * (b,))[0],
+    "lists joined": lambda b: ([b] + [1.0])[0],
+    "method conj": lambda b: b.conj(),
+    "method conjugate": lambda b: b.conjugate(),
+}
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_what_holds_an_array_that_becomes_active_later(name):
+    held = HOLDERS[name]
+
+    def f(x, b):
+        v = held(b)
+        b[1] = x[0]
+        return np.sum(v * v)
+
+    assert np.array_equal(grad(f)(X, np.ones(6)), [2 * X[0], 0, 0, 0, 0, 0])
+
+
+def conjugated(x):
+    y = x * 1.5
+    v = y.conj()
+    v[0] = 7.0
+    return np.sum(y * y)
+
+
+def test_the_conjugate_of_a_real_array_is_that_array():
+    value, slope = value_and_grad(conjugated)(X)
+    assert value == conjugated(X)
+    assert np.allclose(slope, [0, *(4.5 * X[1:])])

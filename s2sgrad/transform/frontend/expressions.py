@@ -473,7 +473,8 @@ class Expressions(InertExpressions):
             active = False
         if active:
             self.freeze([*operands, *keywords.values()], node)
-        new = rule.kind == "elementwise" or aliases.is_new(function, keywords)
+        itself = isinstance(spelling, str) and spelling in aliases.ITSELF
+        new = not itself and (rule.kind == "elementwise" or aliases.is_new(function, keywords))
         sharing = operands[:1] if function is operator.getitem else operands
         regions = [] if new else [r for o in sharing for r in self.regions_of(o)]
         result = self.value("t", type_, active, regions)

@@ -134,7 +134,7 @@ class InertExpressions:
         result = types.infer(function, tuple(self.sample(n, t, bound) for n, t in zip(nodes, kinds, strict=True)))
         result = kin(result, *kinds)
         numbers = all(t.kind is Kind.NUMBER for t in kinds)
-        new = numbers or any(t.kind in (Kind.NUMBER, Kind.ARRAY) for t in kinds)
+        new = numbers or any(t.kind is Kind.ARRAY for t in kinds)  # a list that is repeated has the same elements
         return result, cheap and numbers, pure, [] if new else regions
 
     def facts_Compare(self, node, bound):
@@ -442,7 +442,8 @@ class InertExpressions:
             samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
             args = (self.sample(node.func.value, base, bound), *samples)
             result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
-            new = result.kind is Kind.NUMBER or aliases.is_new(method.function, [k.arg for k in node.keywords])
+            fresh = aliases.is_new(method.function, [k.arg for k in node.keywords], f"{attr}()")
+            new = result.kind is Kind.NUMBER or fresh
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS

@@ -164,7 +164,7 @@ class _Borrow:
                 if more is None:
                     return None
                 found += [s, *more]
-            elif is_new(s.function, s.kwargs):
+            elif is_new(s.function, s.kwargs, s.spelling):
                 found.append(s)
             else:
                 return None
