@@ -261,3 +261,57 @@ def test_the_conjugate_of_a_real_array_is_that_array():
     value, slope = value_and_grad(conjugated)(X)
     assert value == conjugated(X)
     assert np.allclose(slope, [0, *(4.5 * X[1:])])
+
+
+def dotted(a, b, k):
+    w = np.zeros(6)
+    v = a.dot(b, w)
+    v[1] = k
+    return np.sum(w * b)
+
+
+def clipped(a, b, k):
+    w = np.zeros(6)
+    v = b.clip(-9, 9, w)
+    v[1] = k
+    return np.sum(w * b)
+
+
+def largest(a, b, k):
+    w = np.zeros(6)
+    v = a.max(0, w)
+    v[1] = k
+    return np.sum(w * b)
+
+
+@pytest.mark.parametrize("f", [dotted, clipped, largest])
+def test_methods_that_write_their_result_somewhere(f):
+    value, slope = value_and_grad(f, 2)(np.eye(6), X, 0.7)
+    assert value == f(np.eye(6), X, 0.7) and np.isclose(slope, X[1])
+
+
+def negated(x):
+    b = x * 1.0
+    u = -b
+    b[2] = np.sum(u * u)
+    return np.sum(u * -b)
+
+
+def test_second_derivative_of_a_value_whose_operand_is_overwritten():
+    gradient = grad(negated, mode="compiled")
+    change = lambda x: np.sum(gradient(x) * np.arange(6.0))  # noqa: E731
+    expected = [(change(X + step) - change(X - step)) / 2e-6 for step in 1e-6 * np.eye(6)]
+    assert np.allclose(grad(change)(X), expected, rtol=1e-7, atol=1e-7)
+
+
+def used_up(x):
+    numbers = iter([0.5, 0.7])
+    unused = [r * 1.0 for r in numbers]  # noqa: F841
+    s = 1.0
+    for e in numbers:
+        s += e
+    return s * np.sum(x * x)
+
+
+def test_what_is_not_needed_uses_up_its_iterator_all_the_same():
+    assert np.allclose(grad(used_up)(X), 2 * X)

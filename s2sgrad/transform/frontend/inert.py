@@ -443,7 +443,8 @@ class InertExpressions:
             args = (self.sample(node.func.value, base, bound), *samples)
             result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
             fresh = aliases.is_new(method.function, [k.arg for k in node.keywords], f"{attr}()")
-            new = result.kind is Kind.NUMBER or fresh
+            kept = any(k.arg in (None, "copy", "out") for k in node.keywords) or effects.writes_out(None, node)
+            new = (result.kind is Kind.NUMBER or fresh) and not kept
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS

@@ -8,6 +8,7 @@ results nobody needs any more go away. ``relax`` uses the plain operators where 
 import dataclasses
 
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.optimize.accumulate import accumulate
 from s2sgrad.transform.optimize.borrow import borrow
 from s2sgrad.transform.optimize.fold import fold, refold
@@ -83,6 +84,7 @@ def tidy(before: list, block: ir.Block) -> ir.Block:
         size = sum(1 for _ in walk.statements(block))
         block = shared(before, block)
         build = Builder()
+        build.unstable = Memory(ir.Block([*before, *block.statements], block.results)).is_written
         for s in before:
             build.add(s)
         mark = len(build.statements)

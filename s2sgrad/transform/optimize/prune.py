@@ -111,7 +111,10 @@ class _Pruner:
 
     def is_pure(self, node) -> bool:
         """Has evaluating the expression no effects, and does it need no evaluating for its own sake?"""
-        calls = any(isinstance(part, gast.Call) for part in gast.walk(node))
+        parts = list(gast.walk(node))
+        if any(isinstance(part, gast.comprehension) for part in parts):
+            return False  # it may use up an iterator
+        calls = any(isinstance(part, gast.Call) for part in parts)
         return is_pure(node, self.namespace) if calls else True
 
     def branch(self, s: ir.If, live: set):
