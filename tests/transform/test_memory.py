@@ -315,3 +315,16 @@ def used_up(x):
 
 def test_what_is_not_needed_uses_up_its_iterator_all_the_same():
     assert np.allclose(grad(used_up)(X), 2 * X)
+
+
+def negated_twice(x):
+    y = x * 2.0
+    v = -(-y)
+    y[1] = x[0]
+    return np.sum(v * y)
+
+
+def test_the_negative_of_the_negative_is_an_array_of_its_own():
+    value, slope = value_and_grad(negated_twice, mode="compiled")(X)
+    expected = [(negated_twice(X + step) - negated_twice(X - step)) / 2e-6 for step in 1e-6 * np.eye(6)]
+    assert value == negated_twice(X) and np.allclose(slope, expected, rtol=1e-7)

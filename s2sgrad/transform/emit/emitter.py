@@ -714,9 +714,6 @@ class _Emitter:
             return gast.Subscript(self.expression(arguments[0]), self.index(arguments[1]), LOAD)
         if function is getattr and isinstance(arguments[1], ir.Constant) and len(arguments) == 2:
             return attribute(self.expression(arguments[0]), arguments[1].value)
-        inner = self.trees.inlined.get(arguments[0]) if function is operator.neg else None
-        if isinstance(inner, ir.Op) and inner.function is operator.neg:
-            return self.expression(inner.args[0])
         nodes = [self.expression(a) for a in arguments]
         if function in spelling.BINARY:
             return gast.BinOp(nodes[0], spelling.BINARY[function](), nodes[1])
