@@ -319,7 +319,7 @@ def test_what_is_not_needed_uses_up_its_iterator_all_the_same():
 
 def negated_twice(x):
     y = x * 2.0
-    v = -(-y)
+    v = -(-y)  # noqa: B002
     y[1] = x[0]
     return np.sum(v * y)
 

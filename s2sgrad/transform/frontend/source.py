@@ -96,7 +96,7 @@ def _find(function, code) -> Found:
     file, first = code.co_filename, code.co_firstlineno
     place = Location(file, first, function=function.__name__)
     lines = _lines(file, first, function.__globals__)
-    if not 0 < first <= len(lines):
+    if file == "<string>" or not 0 < first <= len(lines):  # text under that name is of whoever came last
         why = "there is no file of that name" if not file.startswith("<") else "typed at the prompt, with -c or by exec"
         raise CompileError(
             f"{function.__name__} has no source ({why}): put it in a file or a notebook cell to have it compiled", place
