@@ -1,5 +1,7 @@
 """Arrays that change: what is emitted for them, what is saved, what is refused, and that calls stay what they were."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -233,6 +235,7 @@ HOLDERS = {
     "list repeated": lambda b: ([b] * 2)[1],
     "tuple repeated": lambda b: (2 * (b,))[0],
     "lists joined": lambda b: ([b] + [1.0])[0],
+    "list repeated by name": lambda b: operator.mul([b], 2)[1],
     "method conj": lambda b: b.conj(),
     "method conjugate": lambda b: b.conjugate(),
 }

@@ -408,6 +408,8 @@ class InertExpressions:
         rule = table.lookup(function)
         elementwise = rule is not None and rule.kind == "elementwise" and function not in VIEWING
         kept = any(k.arg in (None, "copy", "out") for k in node.keywords) or effects.writes_out(function, node)
+        if getattr(function, "__module__", None) == "_operator":  # of lists it gives lists of the same elements
+            kept = kept or not any(t.kind is Kind.ARRAY for t in arguments)
         new = result.kind is Kind.NUMBER or (elementwise or aliases.is_new(function, kwargs)) and not kept
         return result, False, pure, [] if new else regions
 
