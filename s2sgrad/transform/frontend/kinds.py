@@ -90,13 +90,6 @@ TAKES_SEQUENCES = frozenset(
     ]
 )
 
-# Functions whose result shares no memory with anything.
-FRESH = frozenset(
-    [np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.arange, np.linspace, np.zeros_like, np.ones_like]
-    + [np.full_like, np.empty_like, np.array, np.copy, np.concatenate, np.stack, np.where, np.sum, np.mean, np.tile]
-)
-
-
 # Elementwise functions whose result may be a view of their argument.
 VIEWING = frozenset([np.real, np.imag])
 
