@@ -208,3 +208,31 @@ def branch_with_raise(x):
     if x < 0:
         raise ValueError("negative")
     return np.sqrt(x)
+
+
+@program(0.5, engine="compiled", smooth=True)
+def and_within_or(x):
+    return (x and x * x) or 1.0
+
+
+@program(0.5, engine="compiled")
+def or_of_three(x):
+    return (x * 0 or np.sin(x) or x**3) * x
+
+
+@program(0.7, engine="compiled")
+def comparison_and_value(x):
+    return (x > 0 and x * x) + (x < 0 and x) + (x < 0 and x or -x)
+
+
+@program(X, engine="compiled")
+def and_or_in_a_loop(x):
+    total = 0.0
+    for v in x:
+        total = total + (v > 1 and v * v or v)
+    return total
+
+
+@program([0.5], engine=None)
+def and_of_a_list(xs):
+    return (xs and xs[0]) * 2

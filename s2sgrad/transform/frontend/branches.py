@@ -4,9 +4,7 @@ A test that the types decide (``x is None``) leaves one branch. After an `if` th
 follows moves into the branches that go on, so that every `return` is at the end of a block.
 """
 
-import inspect
 import warnings
-from types import FunctionType
 
 import gast
 import numpy as np
@@ -17,18 +15,12 @@ from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     LEFT,
     NEVER,
+    asks_object,
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
 from s2sgrad.transform.ir import Kind
-
-
-def asks_object(t: ir.Type) -> bool:
-    """Does the truth of a value of this type run code of the user's, which may come out otherwise the next time?"""
-    asked = [inspect.getattr_static(t.cls, name, None) for name in ("__bool__", "__len__")] if t.cls else []
-    return any(isinstance(method, FunctionType) for method in asked)
-
 
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
 

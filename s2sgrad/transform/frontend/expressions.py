@@ -27,6 +27,7 @@ from s2sgrad.transform.frontend.kinds import (
     SEQUENCES,
     TAKES_SEQUENCES,
     any_active,
+    asks_object,
     constant_of,
     describe,
     either,
@@ -243,10 +244,20 @@ class Expressions(InertExpressions):
         return self.inert(node)
 
     def expression_BoolOp(self, node):
-        found = [n for n in node.values if not isinstance(n, (gast.Compare, gast.BoolOp))]
-        if any(self.may_be_active(n) for n in found):
-            self.refuse("`and`/`or` that may give a value that carries a derivative: write `a if a else b`", node)
-        return self.inert(node)
+        """``a and b`` is `b` where `a` is true, else `a`; ``a or b`` the other way round."""
+        if syntax.contains(node, gast.NamedExpr):
+            self.refuse("`:=` in an `and` or `or` that gives a value that carries a derivative", node)
+        first = self.place_value(self.expression(node.values[0]))
+        if asks_object(first.type):
+            self.refuse(f"the truth of an object of class {first.type.cls.__name__} is asked for", node)
+        rest = node.values[1]
+        if len(node.values) > 2:
+            rest = gast.copy_location(gast.BoolOp(node.op, node.values[1:]), node)
+        label = self.label(first, ())
+        test = ir.Code(gast.Name(label, gast.Load(), None, None), {label: first}, first.type)
+        ways = [self.branch(lambda: self.expression(rest)), (ir.Block(), first)]
+        (then, value), (orelse, other) = ways if isinstance(node.op, gast.And) else ways[::-1]
+        return self.choose(test, then, value, orelse, other, node)
 
     def expression_IfExp(self, node):
         if syntax.contains(node, gast.NamedExpr):

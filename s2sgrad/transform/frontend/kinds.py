@@ -1,7 +1,9 @@
 """Small questions about values, types and literals that all of the frontend asks."""
 
 import dataclasses
+import inspect
 import operator
+from types import FunctionType
 
 import gast
 import numpy as np
@@ -155,6 +157,12 @@ def made_by(function) -> ir.Type:
 def runs_code(t: ir.Type) -> bool:
     """May an operator, an index or the truth of it run code of the user's: is it an object of the user's class?"""
     return t.cls is not None and not resolve.is_trusted(t.cls) and not dataclasses.is_dataclass(t.cls)
+
+
+def asks_object(t: ir.Type) -> bool:
+    """Does the truth of a value of this type run code of the user's, which may come out otherwise the next time?"""
+    asked = [inspect.getattr_static(t.cls, name, None) for name in ("__bool__", "__len__")] if t.cls else []
+    return any(isinstance(method, FunctionType) for method in asked)
 
 
 def any_active(active) -> bool:
