@@ -17,7 +17,7 @@ from s2sgrad.api import trees
 from s2sgrad.api.arguments import Target, assembled, at_place, is_single, places, several
 from s2sgrad.api.explain import Row
 from s2sgrad.api.results import require_aux, require_elementwise, require_scalar
-from s2sgrad.errors import CompileError
+from s2sgrad.errors import CompileError, ExportError
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, part, scalar_seed, zeros_of
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.runtime.record import plain
@@ -78,7 +78,7 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
 
 
 def _compiled(transform, kinds: dict, active: dict, chosen, known: dict, assumed=False) -> "Compiled":
-    lowered = pipeline.lower(transform.function, kinds, active, known)
+    lowered = pipeline.lower(transform.function, kinds, active, known, strict=transform.mode == "compiled")
     if assumed:
         _see_arrays(lowered.function)
     for target in chosen:
@@ -139,7 +139,17 @@ class Compiled:
         self.function = transform.function
         self.apart = lowered.apart
         self.guards = tuple(lowered.guards)
-        self.rows = tuple(Row(r.function, "compiled", r.reason, f"{r.file}:{r.line}") for r in lowered.report)
+        self.rows = tuple(map(_row, lowered.report))
+
+    def exported(self) -> str:
+        taped = next((row for row in self.rows if row.engine == "tape"), None)
+        if taped is not None:
+            raise ExportError(
+                f"an exported file needs NumPy only, but the calls of {taped.function} run on the tape: {taped.reason}"
+                f"\n  at {taped.where}"
+            )
+        # a file is called with what its reader has
+        return export(self.general().emitted, self.function, self.assumed)
 
 
 class CompiledGradient(Compiled):
@@ -168,10 +178,6 @@ class CompiledGradient(Compiled):
     @property
     def source(self) -> str:
         return self.emitted.source
-
-    def exported(self) -> str:
-        # a file is called with what its reader has
-        return export(self.general().emitted, self.function, self.assumed)
 
 
 class CompiledPair(Compiled):
@@ -211,6 +217,13 @@ class CompiledPair(Compiled):
             return tuple([as_gradient(_cotangent(by_parameter, t), args[t.index + (t.item or 0)]) for t in self.chosen])
 
         return out, pullback
+
+
+def _row(found: pipeline.Row) -> Row:
+    """A line of `explain()`, which shows the place of a function, or of what keeps it from being compiled."""
+    place = found.because
+    where = f"{found.file}:{found.line}" if place is None else f"{place.file}:{place.line}"
+    return Row(found.function, found.engine, found.reason, where, "" if place is None else place.text)
 
 
 def _with_defaults(run, lowered, transform):

@@ -295,6 +295,26 @@ class Call:
 
 
 @dataclass(slots=True, eq=False)
+class PlainCall(Call):
+    """``target = function(*args, name=arg)``: the call of a function that runs as it is, being none of this language.
+
+    Attributes
+    ----------
+    function : Code or Value
+        What is called; `callee` has its name alone.
+    keywords : tuple of str
+        The names of the last arguments, which are passed by them.
+    recorded : tuple or None
+        The positions and names of the arguments to differentiate, where it runs on the tape: `target` is then
+        the pair of the result and of the pullback.
+    """
+
+    function: Operand = None
+    keywords: tuple = ()
+    recorded: tuple | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Block:
     """Statements in order, and the operands it hands on to the statement around it."""
 

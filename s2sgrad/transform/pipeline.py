@@ -51,7 +51,11 @@ class Lowered:
 
 
 def lower(
-    function, types: Mapping[str, ir.Type], active, known: Mapping[str, object] = MappingProxyType({})
+    function,
+    types: Mapping[str, ir.Type],
+    active,
+    known: Mapping[str, object] = MappingProxyType({}),
+    strict: bool = True,
 ) -> Lowered:
     """Lower a Python function for arguments of these types.
 
@@ -69,6 +73,9 @@ def lower(
     known : dict of str to object
         Arguments that are the very same object in each call, so that calls of them can be followed:
         functions that are passed.
+    strict : bool
+        Refuse the function where one that it calls is refused; else the calls of that one run on the tape, where
+        that can be.
 
     Raises
     ------
@@ -104,7 +111,7 @@ def lower(
         => result'*
         -> result'*
     """
-    session = Session()
+    session = Session(strict=strict)
     top = _lower(session, function, types, active, known)
     callees = [callee for callee, _ in session.callees.values()]
     return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()), session.apart)

@@ -138,7 +138,8 @@ class _Printer:
         self.line(lines, depth, s.target, f"{place} {sign}= {self.operand(s.value)}")
 
     def call(self, s, lines, depth):
-        self.line(lines, depth, s.target, f"{s.callee.name}({', '.join(map(self.operand, s.args))})")
+        head = "" if not isinstance(s, ir.PlainCall) else "plain " if s.recorded is None else "recorded "
+        self.line(lines, depth, s.target, f"{head}{s.callee.name}({', '.join(map(self.operand, s.args))})")
 
     def source(self, source: ir.Source) -> str:
         text = f"count({self.operand(source.start)})" if source.count else self.operand(source.iterable)

@@ -40,6 +40,8 @@ def operands(s) -> list:
             return [s.into, s.value] if s.index is None else [s.into, s.index, s.value]
         case ir.Store():
             return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
+        case ir.PlainCall():
+            return [s.function, *s.args]
         case ir.Call():
             return list(s.args)
         case ir.If():
@@ -177,6 +179,8 @@ def substituted(s, mapping: dict):
             through = None if s.through is None else replaced(s.through, mapping)
             into, value = replaced(s.into, mapping), replaced(s.value, mapping)
             return dataclasses.replace(s, into=into, index=index, value=value, through=through)
+        case ir.PlainCall():
+            return dataclasses.replace(s, function=replaced(s.function, mapping), args=_all(s.args, mapping))
         case ir.Call():
             return dataclasses.replace(s, args=_all(s.args, mapping))
         case ir.If():

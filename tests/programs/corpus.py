@@ -17,6 +17,8 @@ class Program:
     engine : {"compiled", "tape", None}
         Which engine runs it in ``mode="auto"``; None where either may run it, or refuse it with an error.
     argnums : int, str or tuple of them
+    taped : bool
+        Some of its calls run on the tape; where all has to be compiled, it is refused.
     smooth : bool
         Twice differentiable at the point: second order is checked too.
     expect : gradient or None
@@ -31,18 +33,19 @@ class Program:
     smooth: bool = False
     expect: object = None
     name: str = ""
+    taped: bool = False
 
 
 PROGRAMS: list[Program] = []
 
 
-def program(*args, engine, kwargs=None, argnums=0, smooth=False, expect=None, name=None):
+def program(*args, engine, kwargs=None, argnums=0, smooth=False, expect=None, name=None, taped=False):
     """Register the decorated function, which stays what it is, at the point `args`."""
 
     def register(function):
         label = f"{function.__module__.rsplit('.', 1)[-1]}-{name or function.__name__}"
         assert all(p.name != label for p in PROGRAMS), f"two programs are called {label}"
-        PROGRAMS.append(Program(function, args, engine, kwargs or {}, argnums, smooth, expect, label))
+        PROGRAMS.append(Program(function, args, engine, kwargs or {}, argnums, smooth, expect, label, taped))
         return function
 
     return register

@@ -21,7 +21,8 @@ for theme in THEMES:
 SURE = [p for p in PROGRAMS if p.engine]  # an engine is expected to run them
 TRICKY = [p for p in PROGRAMS if not p.engine]  # may be refused, never be wrong
 SMOOTH = [p for p in SURE if p.smooth]
-BOTH = [(p, mode) for p in SURE for mode in ("compiled", "tape") if mode in (p.engine, "tape")]
+BOTH = [(p, mode) for p in SURE for mode in ("compiled", "tape") if mode in (p.engine, "tape") and not p.taped]
+BOTH += [(p, mode) for p in SURE for mode in ("auto", "tape") if p.taped]
 
 
 def over(programs):
@@ -110,6 +111,8 @@ def test_engine(program):
     derivative = grad(program.function, program.argnums)
     call(derivative, program)
     assert derivative.engine == program.engine, derivative.explain()
+    if program.engine == "compiled":
+        assert any(row.engine == "tape" for row in derivative.explain().rows) is program.taped, derivative.explain()
 
 
 @both_engines

@@ -29,6 +29,7 @@ import gast
 import numpy as np
 
 from s2sgrad.runtime import arrays
+from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.transform import ir, spelling, walk
 from s2sgrad.transform.emit.guarded import Guarded
 from s2sgrad.transform.emit.naming import candidates, name_values
@@ -105,7 +106,8 @@ def _with_callees(functions) -> list:
         function = waiting.pop()
         if id(function) not in found:
             found[id(function)] = function
-            waiting += reversed([c.callee.function for c in walk.statements(function.body) if isinstance(c, ir.Call)])
+            calls = [s for s in walk.statements(function.body) if isinstance(s, ir.Call)]
+            waiting += reversed([c.callee.function for c in calls if not isinstance(c, ir.PlainCall)])
     halves: dict = {}
     for function in found.values():
         halves.setdefault(function.name.replace("_backward", "_forward"), []).append(function)
@@ -219,6 +221,9 @@ class _Emitter:
             case ir.Op(function=function, spelling=None):
                 if function not in _SYMBOLS:
                     self.reference(function)
+            case ir.PlainCall(recorded=recorded):
+                if recorded is not None:
+                    self.reference(tape_vjp)
             case ir.Call():
                 self.unit.siblings.add(self.siblings[id(statement.callee.function)])
             case ir.Make(target=target) if target.type.kind is ir.Kind.RECORD:
@@ -683,6 +688,8 @@ class _Emitter:
                 return self.make(statement)
             case ir.Bind():
                 return self.expression(statement.code)
+            case ir.PlainCall():
+                return self.plain_call(statement)
             case ir.Call():
                 callee = self.siblings[id(statement.callee.function)]
                 return call(name(callee), [self.expression(a) for a in statement.args])
@@ -722,6 +729,17 @@ class _Emitter:
         if function in spelling.COMPARE:
             return gast.Compare(nodes[0], [spelling.COMPARE[function]()], [nodes[1]])
         return call(self.reference(function), nodes, keywords)
+
+    def plain_call(self, statement: ir.PlainCall):
+        function = self.expression(statement.function)
+        arguments = [self.expression(a) for a in statement.args]
+        n = len(arguments) - len(statement.keywords)
+        named = list(zip(statement.keywords, arguments[n:], strict=True))
+        if statement.recorded is None:
+            return call(function, arguments[:n], named)
+        keywords = gast.Dict([gast.Constant(k, None) for k, _ in named], [a for _, a in named])
+        differentiated = self.constant(statement.recorded)
+        return call(self.reference(tape_vjp), [function, tuple_of(arguments[:n]), keywords, differentiated])
 
     def make(self, statement: ir.Make):
         kind = statement.target.type.kind

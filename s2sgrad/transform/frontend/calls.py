@@ -275,20 +275,38 @@ class Calls:
     # ------------------------------------------------------------------------------------ Python callees
 
     def call(self, callee, arguments: Arguments, node):
-        """The call of a function that is followed into its source."""
+        """The call of a function that is followed into its source, or else runs on the tape."""
         if isinstance(callee, Bound):
             function = callee.function
             arguments = Arguments([callee.instance, *arguments.positional], arguments.keywords)
             return self.call(function, arguments, node)
         if isinstance(callee, Nested):
             return self.call_nested(callee, arguments, node)
+        count, env, made = len(self.statements), dict(self.env), set(self.session.callees)
+        rows = dict(self.session.rows)
+        try:
+            return self.followed(callee, arguments, node)
+        except CompileError as refusal:
+            if self.session.strict:
+                raise
+            del self.statements[count:]
+            self.env = env
+            for key in self.session.callees.keys() - made:  # they may call what was given up
+                del self.session.callees[key]
+            self.session.rows = rows
+            return self.taped(callee, arguments, node, refusal)
+
+    def followed(self, callee: Known, arguments: Arguments, node):
+        """The call of a function that is followed into its source."""
         function = callee.value
         if isinstance(function, functools.partial):
             return self.call_partial(callee, arguments, node)
         if isinstance(function, MethodType):
-            owner = Known(function.__self__, attribute_code(callee.operand, "__self__"))
+            owner = self.static(node.func.value) if isinstance(node.func, gast.Attribute) else None
+            if owner is None or owner.value is not function.__self__:
+                owner = self.held_by(callee, "__self__", function.__self__)
             known = Known(function.__func__, attribute_code(callee.operand, "__func__"))
-            return self.call(known, Arguments([owner, *arguments.positional], arguments.keywords), node)
+            return self.followed(known, Arguments([owner, *arguments.positional], arguments.keywords), node)
         if hasattr(function, "__s2sgrad__"):
             return self.call_derivative(callee, arguments, node)
         if isinstance(function, type):
@@ -298,7 +316,7 @@ class Calls:
             if isinstance(method, FunctionType) and not resolve.is_trusted(method):
                 self.outside.method_of(type(function), "__call__", method)
                 known = Known(method, attribute_code(attribute_code(callee.operand, "__class__"), "__call__"))
-                return self.call(known, Arguments([callee, *arguments.positional], arguments.keywords), node)
+                return self.followed(known, Arguments([callee, *arguments.positional], arguments.keywords), node)
             self.no_rule(function, node)
         self.outside.follow(function)
         found = source.find(function)
@@ -317,6 +335,13 @@ class Calls:
         for name, value in (function.__kwdefaults__ or {}).items():
             found[name] = self.default(value, callee, "__kwdefaults__", name)
         return found
+
+    def held_by(self, callee: Known, attr: str, value) -> Known:
+        """What a callable holds under an attribute."""
+        code = attribute_code(callee.operand, attr)
+        known = resolve.is_definition(value)
+        t = ir.Type(Kind.CALLABLE) if known else self.outside._type(value, text(code.node))
+        return Known(value, ir.Code(code.node, code.reads, t))
 
     def default(self, value, callee: Known, attribute: str, key):
         if value is None or isinstance(value, (bool, int, float, complex, str)):
@@ -441,7 +466,7 @@ class Calls:
         rule = table.lookup(part.func)
         if rule is not None:
             return self.by_rule(part.func, merged, node, known.operand)
-        return self.call(known, merged, node)
+        return self.followed(known, merged, node)
 
     def call_derivative(self, callee: Known, arguments: Arguments, node):
         """The call of a derivative object: its function is lowered, then differentiated."""

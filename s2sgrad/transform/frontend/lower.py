@@ -63,11 +63,12 @@ from s2sgrad.transform.frontend.scan import (
     mutable_names,
 )
 from s2sgrad.transform.frontend.statements import Statements
+from s2sgrad.transform.frontend.taping import Taping
 from s2sgrad.transform.frontend.unused import without_unused_definitions
 from s2sgrad.transform.ir import Kind
 
 
-class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Expressions):
+class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expressions):
     """One function being lowered.
 
     Parameters

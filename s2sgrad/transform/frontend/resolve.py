@@ -187,8 +187,10 @@ class Outside:
         return self.known[key][0]
 
     def _guard(self, place: "Place | None", text: str, test: str, objects: dict, note: str) -> None:
-        key = text, id(self.namespace.globals)
-        if place is not None and key not in self.guards:
+        if place is None:
+            return
+        key = place.expression, *map(id, place.objects.values())
+        if key not in self.guards:
             self.guards[key] = Guard(test.replace("{now}", place.expression), {**place.objects, **objects}, note)
 
 

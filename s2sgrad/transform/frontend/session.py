@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from s2sgrad.errors import CompileError, Location
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import effects, syntax
 from s2sgrad.transform.frontend.calls import carrying
@@ -32,6 +33,7 @@ class Row:
     line: int
     engine: str
     reason: str = ""
+    because: Location | None = None  # of what keeps it from being compiled
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +47,7 @@ class Session:
     object_regions: dict = field(default_factory=dict)
     apart: bool = False  # it writes into an argument
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
+    strict: bool = False  # nothing may run on the tape
     callees: dict = field(default_factory=dict)
     kept: list = field(default_factory=list)
     rows: dict = field(default_factory=dict)
@@ -54,6 +57,11 @@ class Session:
         self.rows.setdefault(
             (found.file, found.node.lineno, found.name), Row(found.name, found.file, found.node.lineno, "compiled")
         )
+
+    def report_taped(self, found, refusal: CompileError) -> None:
+        """Note that the calls of a function run on the tape, and why."""
+        row = Row(found.name, found.file, found.node.lineno, "tape", refusal.reason, refusal.location)
+        self.rows[found.file, found.node.lineno, found.name] = row
 
     @staticmethod
     def plain(functions, function):

@@ -53,6 +53,8 @@ def operands_of(s) -> list:
         return [s.source]
     if isinstance(s, ir.Store):
         return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
+    if isinstance(s, ir.PlainCall):
+        return [s.function, *s.args]
     if isinstance(s, ir.Call):
         return list(s.args)
     if isinstance(s, ir.If):

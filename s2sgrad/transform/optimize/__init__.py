@@ -63,7 +63,7 @@ def _with_callees(block: ir.Block, in_place: bool, callees: dict) -> ir.Block:
         return block
     block = walk.copied(block)
     for s in walk.statements(block):
-        if not isinstance(s, ir.Call):
+        if not isinstance(s, ir.Call) or isinstance(s, ir.PlainCall):
             continue
         function = s.callee.function
         if id(function) not in callees:

@@ -98,6 +98,9 @@ class _Activity:
             case ir.Store():
                 if self.is_active(s.into) or self.is_active(s.value):
                     self.mark(s.target)
+            case ir.PlainCall() if s.recorded is not None and any(map(self.is_active, s.args)):
+                # the pullback that it gives depends on them in ways that nobody sees
+                raise CompileError(f"the second derivative of {s.callee.name}, which runs on the tape", s.location)
             case ir.Call():
                 if any(map(self.is_active, s.args)):
                     self.mark(s.target)

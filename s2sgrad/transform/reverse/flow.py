@@ -40,6 +40,8 @@ class Flow(Operations):
         g = self.take(s.target)
         if g is None:
             return [s]
+        if isinstance(s, ir.PlainCall):
+            return self.plain_call(s, g)
         mask = tuple(map(self.is_active, s.args))
         pair = self.pairs.get(s.callee, mask)
         both = Value("t", Type(Kind.TUPLE, items=(s.target.type, Type(Kind.TUPLE))))
@@ -69,6 +71,28 @@ class Flow(Operations):
         self.build.add(ir.Call(result, pair.backward, (saved, cotangent), s.location))
         if not one:
             self.build.add(ir.Unpack(targets, result, s.location))
+        for x, d in zip(args, targets, strict=True):
+            self.add(x, d)
+        return forward
+
+    def plain_call(self, s: ir.PlainCall, g) -> list:
+        """The adjoint of a function that runs as it is: it runs on the tape, which gives its pullback."""
+        n = len(s.args) - len(s.keywords)
+        recorded = tuple([i if i < n else s.keywords[i - n] for i, x in enumerate(s.args) if self.is_active(x)])
+        args = [x for x in s.args if self.is_active(x)]
+        pull = Value(f"pull_{s.callee.name}", Type(Kind.CALLABLE))
+        both = Value("t", Type(Kind.TUPLE, items=(s.target.type, pull.type)))
+        forward = [
+            dataclasses.replace(s, target=both, recorded=recorded),
+            ir.Unpack((s.target, pull), both, s.location),
+        ]
+        targets = tuple(Value(f"d{x.name}", cotangent_type(x.type)) for x in args)
+        result = Value("t", Type(Kind.TUPLE, items=tuple(t.type for t in targets)))
+        label = gast.Name(pull.name, gast.Load(), None, None)
+        function = ir.Code(label, {pull.name: pull}, pull.type)
+        cotangent = self.operand(g, s.target)
+        self.build.add(ir.PlainCall(result, ir.Callee(pull.name, ()), (cotangent,), s.location, function))
+        self.build.add(ir.Unpack(targets, result, s.location))
         for x, d in zip(args, targets, strict=True):
             self.add(x, d)
         return forward

@@ -1,0 +1,249 @@
+"""Calls of functions that the compiler does not take: they run on the tape, for that call only."""
+
+import functools
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, -1.5, 2.0])
+SCALE = 2.0
+LOG = []
+
+
+def guarded(v, k=3.0, *, shift=1.0):
+    try:
+        return np.sum(v * v) * k * shift * SCALE
+    except FloatingPointError:
+        return 0.0
+
+
+def squares(v):
+    try:
+        return v * v
+    except ZeroDivisionError:
+        return v + 0.0
+
+
+def same(v):
+    try:
+        return v
+    except ZeroDivisionError:
+        return v + 0.0
+
+
+def pair(v):
+    try:
+        return v * v, np.sum(v)
+    except ZeroDivisionError:
+        return v, 0.0
+
+
+def first_two(vs):
+    try:
+        return np.sum(vs[0] * vs[1])
+    except ZeroDivisionError:
+        return 0.0
+
+
+def by_name(d):
+    try:
+        return np.sum(d["a"] * d["b"])
+    except ZeroDivisionError:
+        return 0.0
+
+
+def counted(v):
+    try:
+        return len(v)
+    except TypeError:
+        return 1
+
+
+def halved(v):
+    while True:
+        try:
+            v = v * 0.5
+            if abs(v) < 0.1:
+                return v
+        except ValueError:
+            v = v + 0.0
+
+
+def logging(v):
+    try:
+        LOG.append(1)
+        return np.sum(v * v)
+    except ValueError:
+        return 0.0
+
+
+def writing(v):
+    try:
+        v[0] = 1.0
+        return np.sum(v * v)
+    except ValueError:
+        return 0.0
+
+
+def perhaps(v):
+    try:
+        return np.sum(v) if v[0] < 10 else None
+    except ValueError:
+        return 0.0
+
+
+def repeated(v):
+    try:
+        return [v[0], v[1]] * 2
+    except ValueError:
+        return [0.0]
+
+
+def even(v, n):
+    try:
+        return v if n == 0 else odd(v * v, n - 1)
+    except ValueError:
+        return 0.0
+
+
+def odd(v, n):
+    return -v if n == 0 else even(v, n - 1)
+
+
+@functools.lru_cache
+def remembered(v):
+    return v * v
+
+
+class Model:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def energy(self, v):
+        try:
+            return np.sum(v * v)
+        except ValueError:
+            return 0.0
+
+    def loss(self, v):
+        return self.energy(v) * self.weight
+
+
+MODEL = Model(3.0)
+
+
+@program(X, engine="compiled", taped=True, smooth=True)
+def arguments_in_every_way(x):
+    return guarded(x) + guarded(x, 2.0) + guarded(x, shift=np.sum(x)) + guarded(v=x, k=x[0])
+
+
+@program(X, engine="compiled", taped=True)
+def the_same_array_as_result(x):
+    y = x * 1.0
+    return np.sum(same(y) * y)
+
+
+@program(X, engine="compiled", taped=True)
+def written_to_after_the_call(x):
+    y = x * 1.0
+    a = guarded(y)
+    y[0] = 7.0 * x[1]
+    return a * guarded(y)
+
+
+@program(X, engine="tape")
+def the_result_is_another_name(x):
+    y = x * 1.0
+    a = same(y)
+    y[0] = 5.0
+    return np.sum(a * y)
+
+
+@program(X, engine="compiled", taped=True)
+def result_is_a_tuple(x):
+    a, b = pair(x)
+    return np.sum(a) * b * pair(x)[1]
+
+
+@program([X, 2 * X], engine="compiled", taped=True)
+def list_is_passed(xs):
+    return first_two(xs) * np.sum(xs[0])
+
+
+@program({"a": X, "b": 2 * X}, engine="compiled", taped=True)
+def dict_is_passed(d):
+    return by_name(d) * np.sum(d["a"])
+
+
+@program(X, engine="compiled", taped=True)
+def nothing_flows_out(x):
+    return counted(x) * np.sum(x)
+
+
+@program(X, 4, engine="compiled", taped=True)
+def in_a_loop_that_is_left(x, n):
+    total = 0.0
+    for i in range(n):
+        total += guarded(x * i)
+        if total > 50:
+            break
+    return total
+
+
+@program(X, 0, engine="compiled", taped=True)
+def in_a_loop_that_does_not_run(x, n):
+    total = np.sum(x)
+    for i in range(n):
+        total = total + guarded(x * i)
+    return total
+
+
+@program(X, engine="compiled", taped=True)
+def method_of_an_object(x):
+    return MODEL.energy(x) * np.sum(x) + MODEL.loss(x)
+
+
+@program(1.5, engine="compiled", taped=True)
+def cached(x):
+    return remembered(x) * x
+
+
+@program(0.7, engine="compiled", taped=True)
+def loop_of_its_own(x):
+    return halved(x) * x
+
+
+@program(X, engine="compiled")
+def for_a_test_only(x):
+    return np.sum(x) if guarded(x) > 3 else np.sum(x * x)
+
+
+@program(X, engine="compiled", taped=True)
+def elementwise_result(x):
+    return np.sum(squares(x) * squares(2 * x))
+
+
+@program(0.7, engine="tape")
+def that_call_each_other(x):
+    return even(x, 3) * odd(x, 2)
+
+
+@program(X, engine="tape")
+def that_changes_a_list_outside(x):
+    return logging(x) * np.sum(x)
+
+
+@program(X, engine="tape")
+def that_writes_into_its_argument(x):
+    return writing(x.copy()) * np.sum(x)
+
+
+@program(X, engine="tape")
+def that_may_give_none(x):
+    return perhaps(x) * np.sum(x)
+
+
+@program(X, engine="tape")
+def that_gives_a_list_of_unknown_length(x):
+    return sum(repeated(x)) * 2
