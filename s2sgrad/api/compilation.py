@@ -68,6 +68,8 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
                 f"the object passed as {name} has an attribute {hides[0]} of its own that hides the one of its class"
             )
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
+    if not trees.are_in_one_piece(bound.arguments):
+        kinds = {name: types.of_any_layout(kind) for name, kind in kinds.items()}
     active = _active(bound, chosen)
     assumed = any(value is ASSUMED for value in bound.arguments.values())
     compiled = _compiled(transform, kinds, active, chosen, known, assumed)
@@ -137,7 +139,11 @@ class Compiled:
 
     def __init__(self, transform, lowered):
         self.function = transform.function
-        self.apart = lowered.apart
+        self.fits = [
+            test
+            for test, asked in ((trees.are_apart, lowered.apart), (trees.are_in_one_piece, lowered.in_one_piece))
+            if asked
+        ]
         self.guards = tuple(lowered.guards)
         self.rows = tuple(map(_row, lowered.report))
 

@@ -161,16 +161,16 @@ class Transform:
         return bound.args, bound.kwargs
 
     def guarded(self, outcome, chosen):
-        """A compiled derivative; where it writes into arguments, the calls that it is not right for go to the tape."""
-        if outcome.apart:
+        """A compiled derivative; where it depends on how arguments lie in memory, others go to the tape."""
+        if outcome.fits:
             compiled, taped = outcome.run, None
 
             def run(*args, **kwargs):
                 nonlocal taped
-                if trees.are_apart((args, kwargs)):
+                if all([fits((args, kwargs)) for fits in outcome.fits]):
                     return compiled(*args, **kwargs)
                 if taped is None:
-                    taped = compilation.Taped(self, chosen, CompileError("two arguments share memory"))
+                    taped = compilation.Taped(self, chosen, CompileError("arguments share memory, or are in pieces"))
                 return taped.run(*args, **kwargs)
 
             outcome.run = run

@@ -195,6 +195,15 @@ def hidden(value) -> tuple:
     return tuple([name for name in own if hasattr(type(value), name) and name not in functools.WRAPPER_ASSIGNMENTS])
 
 
+def are_in_one_piece(tree) -> bool:
+    """Are all arrays in a tree contiguous?
+
+    >>> are_in_one_piece([np.ones(3)]), are_in_one_piece({"x": np.ones((3, 2)).T})
+    (True, False)
+    """
+    return all([x.flags.c_contiguous for x in flatten(tree)[0] if isinstance(x, np.ndarray)])
+
+
 def are_apart(tree) -> bool:
     """Is there surely no memory that two arrays in a tree share?
 

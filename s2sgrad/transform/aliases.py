@@ -28,7 +28,11 @@ _NEW = {
     np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of,
 }  # fmt: skip
-_VIEWS = {np.transpose, np.swapaxes, np.moveaxis, np.flip, np.flipud, np.fliplr, np.expand_dims, np.matrix_transpose}
+_VIEWS = {
+    np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.flip, np.flipud, np.fliplr, np.rot90, np.expand_dims,
+    np.squeeze, np.matrix_transpose, np.atleast_1d, np.atleast_2d,
+}  # fmt: skip
+RESHAPED = {np.reshape, np.ravel}  # a view where the array is in one piece
 
 # Operations that look at the shape, the dtype or the structure of some arguments only; of which ones.
 _SHAPES = {
@@ -61,11 +65,27 @@ def is_new(function, kwargs=(), spelling=None) -> bool:
     return known or isinstance(function, np.ufunc)
 
 
+def may_view(function) -> bool:
+    """Can the result of `function` be a view of its first argument?"""
+    try:
+        return function in _VIEWS or function in RESHAPED or function in (np.asarray, np.asanyarray)
+    except TypeError:
+        return False
+
+
 def is_view(s: ir.Op) -> bool:
     """Is the result of an operation surely a view of its first argument?"""
+    if not s.args or not isinstance(s.args[0], Value) or s.args[0].type.kind is not Kind.ARRAY:
+        return False
+    if s.target.type.kind is not Kind.ARRAY:
+        return False
     if s.function is operator.getitem:
-        return s.args[0].type.kind is Kind.ARRAY and is_slice(s.args[1]) and s.target.type.kind is Kind.ARRAY
-    return s.function in _VIEWS and not s.kwargs
+        return is_slice(s.args[1])
+    if s.function in RESHAPED:
+        return s.args[0].type.contiguous and s.target.type.contiguous and not s.kwargs
+    if s.function in (np.asarray, np.asanyarray):
+        return len(s.args) == 1 and not s.kwargs
+    return may_view(s.function)
 
 
 def is_slice(index) -> bool:

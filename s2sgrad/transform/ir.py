@@ -78,6 +78,8 @@ class Type:
         Containers whose length is not known: what each element is.
     cls : type or None
         RECORD, OTHER: the class.
+    contiguous : bool
+        ARRAY: surely in one piece of memory, in the order of its elements, so that its reshaped is a view of it.
     """
 
     kind: Kind = Kind.UNKNOWN
@@ -88,6 +90,7 @@ class Type:
     keys: tuple | None = None
     element: "Type | None" = None
     cls: type | None = None
+    contiguous: bool = False
 
     @property
     def is_real(self) -> bool:

@@ -41,6 +41,8 @@ class Lowered:
         What was compiled, for ``explain()``.
     apart : bool
         It writes into its arguments, and is right only where no two of them share memory.
+    in_one_piece : bool
+        It is right only where all arrays that it is given are contiguous.
     """
 
     function: ir.Function
@@ -48,6 +50,7 @@ class Lowered:
     guards: list
     report: list
     apart: bool = False
+    in_one_piece: bool = False
 
 
 def lower(
@@ -114,7 +117,14 @@ def lower(
     session = Session(strict=strict)
     top = _lower(session, function, types, active, known)
     callees = [callee for callee, _ in session.callees.values()]
-    return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()), session.apart)
+    whole = session.in_one_piece and any(map(_in_one_piece, types.values()))
+    return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()), session.apart, whole)
+
+
+def _in_one_piece(t: ir.Type) -> bool:
+    """Is an array in it said to be contiguous?"""
+    inner = [*(t.items or ()), *([t.element] if t.element is not None else [])]
+    return t.contiguous or any(map(_in_one_piece, inner))
 
 
 def _lower(session: Session, function, types, active, known=MappingProxyType({})) -> ir.Function:

@@ -188,7 +188,7 @@ def dict_held(x):
     return np.sum(d["a"] * x)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def unpacked_rows(x):
     a = np.zeros((2, 6)) + x
     r, s = a
@@ -219,7 +219,7 @@ def closure(x):
     return np.sum(u * u)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def rows(x):
     a = np.outer(x, x)
     s = 0.0
@@ -229,7 +229,7 @@ def rows(x):
     return s + np.sum(a)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def rows2(x):
     a = np.outer(x, x)
     s = 0.0
@@ -285,7 +285,7 @@ def loopvar_alias(x):
     return np.sum(u)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def ravel(x):
     a = np.zeros((2, 3))
     f = a.ravel()
@@ -294,7 +294,7 @@ def ravel(x):
     return np.sum(f * x)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def asarr(x):
     a = x * 1.0
     b = np.asarray(a)
@@ -563,7 +563,7 @@ def idx_then_write(x):
     return s * x[k[0]]
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def indices_changed_ahead(x):
     k = np.array([0, 1, 2, 3])
     s = 0.0
@@ -617,7 +617,7 @@ def mask_changed_between_uses(x):
     return np.sum(z[w])
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def rows_changed_ahead(x):
     a = np.outer(x, x)
     s = 0.0
@@ -628,7 +628,7 @@ def rows_changed_ahead(x):
     return s
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def elements_changed_ahead(x):
     a = x * 1.0
     s = 0.0
@@ -638,7 +638,7 @@ def elements_changed_ahead(x):
     return s
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def constants_changed_ahead(x):
     a = np.ones(6)
     s = 0.0

@@ -87,7 +87,7 @@ def store_into_a_view(x):
     return np.sum(a**3)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled", smooth=True)
 def store_into_a_reshaped_view(x):
     a = np.zeros((3, 2))
     flat = a.reshape(-1)

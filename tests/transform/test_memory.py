@@ -331,3 +331,31 @@ def test_the_negative_of_the_negative_is_an_array_of_its_own():
     value, slope = value_and_grad(negated_twice, mode="compiled")(X)
     expected = [(negated_twice(X + step) - negated_twice(X - step)) / 2e-6 for step in 1e-6 * np.eye(6)]
     assert value == negated_twice(X) and np.allclose(slope, expected, rtol=1e-7)
+
+
+def through_a_reshaped_argument(x):
+    v = x.reshape(-1)
+    v[1] = v[0] * v[2]
+    return np.sum(x * x)
+
+
+def test_arrays_in_another_order_are_not_for_code_that_relies_on_the_order():
+    gradient = grad(through_a_reshaped_argument)
+    x = X.reshape(2, 3)
+    in_order, other = gradient(x.copy()), gradient(np.asfortranarray(x))
+    assert np.allclose(in_order, grad(through_a_reshaped_argument, mode="tape")(x.copy()))
+    assert np.array_equal(other, 2 * x)  # what is written to is a copy
+    assert "v = x.reshape(-1)" in gradient.source
+
+
+def counted_by_a_loop_over_the_array(x):
+    u = x.copy()
+    for i in range(1, len(u) - 1):
+        u[i] = u[i - 1] * u[i + 1]
+    return np.sum(u)
+
+
+def test_the_length_of_an_array_that_is_written_to_is_no_secret():
+    gradient = grad(counted_by_a_loop_over_the_array)
+    gradient(X)
+    assert "for i in range(1, len(u) - 1):" in gradient.source and "u[i] = " in gradient.source

@@ -18,8 +18,8 @@ Examples
 >>> x = ir.Value("x", of(np.ones((2, 3))))
 >>> infer(np.sin, (x,)) == x.type
 True
->>> infer(np.sum, (x,))
-Type(kind=<Kind.NUMBER: 'number'>, dtype='float64', ndim=0, shape=(), items=None, keys=None, element=None, cls=None)
+>>> infer(np.sum, (x,)) == ir.FLOAT64
+True
 """
 
 import builtins
@@ -35,7 +35,7 @@ from s2sgrad.rules.linalg import cofactors
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
-from s2sgrad.transform.analysis import axes
+from s2sgrad.transform.analysis import axes, layout
 from s2sgrad.transform.analysis.axes import Axis, fresh
 from s2sgrad.transform.ir import FLOAT, INT, OTHER, UNKNOWN, Kind, Type
 
@@ -81,7 +81,7 @@ def same_dtype(a: Type, b: Type) -> bool:
 
 
 def of_any_length(t: Type) -> Type:
-    """The type with nothing known of the lengths of axes.
+    """The type with nothing known of the lengths of axes, nor of where their elements are.
 
     Examples
     --------
@@ -92,7 +92,18 @@ def of_any_length(t: Type) -> Type:
         return replace(t, items=tuple(map(of_any_length, t.items)))
     if t.element is not None:
         return replace(t, element=of_any_length(t.element))
-    return with_names(replace(t, shape=None)) if t.kind is Kind.ARRAY else t
+    return with_names(replace(t, shape=None, contiguous=False)) if t.kind is Kind.ARRAY else t
+
+
+def of_any_layout(t: Type) -> Type:
+    """The type with nothing known of where the elements of arrays are.
+
+    Examples
+    --------
+    >>> of_any_layout(of([np.ones(2)])).items[0].contiguous
+    False
+    """
+    return layout.unknown(t)
 
 
 # ------------------------------------------------------------------------------------ runtime objects
@@ -143,7 +154,7 @@ def _of(value, seen: dict | None) -> Type:
         return Type(Kind.NUMBER, _PYTHON_NUMBERS[cls], 0, ())
     if cls is np.ndarray:
         name = dtype_name(value.dtype)
-        found = Type(Kind.ARRAY, name, value.ndim, axes.of(value.shape))
+        found = Type(Kind.ARRAY, name, value.ndim, axes.of(value.shape), contiguous=value.flags.c_contiguous)
         return found if seen is None else seen.setdefault(id(value), found)
     if isinstance(value, np.generic) and cls.__module__.partition(".")[0] in ("numpy", "ml_dtypes"):
         name = dtype_name(value.dtype)
@@ -204,12 +215,13 @@ def join(a: Type, b: Type) -> Type:
             return Type(a.kind, items=tuple(map(join, a.items, b.items)), keys=a.keys, cls=a.cls)
         return Type(a.kind)
     ndim = a.ndim if a.ndim == b.ndim else None
+    whole = a.contiguous and b.contiguous
     if a.shape == b.shape:
-        return Type(a.kind, dtype, ndim, a.shape)
+        return Type(a.kind, dtype, ndim, a.shape, contiguous=whole)
     if ndim is None or a.shape is None or b.shape is None:
-        return Type(a.kind, dtype, ndim)
+        return Type(a.kind, dtype, ndim, contiguous=whole)
     shape = tuple(map(axes.join, axes_of(a), axes_of(b)))
-    return Type(a.kind, dtype, ndim, None if all(s == axes.ANY for s in shape) else shape)
+    return Type(a.kind, dtype, ndim, None if all(s == axes.ANY for s in shape) else shape, contiguous=whole)
 
 
 def _join_dtype(a, b):
@@ -455,6 +467,11 @@ def infer(function, args: tuple = (), kwargs: dict | None = None) -> Type:
     True
     """
     kwargs = kwargs or {}
+    found = _infer(function, args, kwargs)
+    return found if found is UNKNOWN else layout.of_result(function, args, kwargs, [type_of(a) for a in args], found)
+
+
+def _infer(function, args: tuple, kwargs: dict) -> Type:
     try:
         handler = _HANDLERS.get(function)
     except TypeError:

@@ -4,6 +4,7 @@ A test that the types decide (``x is None``) leaves one branch. After an `if` th
 follows moves into the branches that go on, so that every `return` is at the end of a block.
 """
 
+import operator
 import warnings
 
 import gast
@@ -132,8 +133,12 @@ class Branches:
         results = []
         known: dict = {}  # two names of one array stay that
         self.env = dict(before)
-        for name in sorted({*env_then, *env_else}):
+        views = []
+        for name in sorted({*env_then, *env_else}, key=lambda n: (self.is_same_view(env_then, env_else, n), n)):
             a, b = env_then.get(name), env_else.get(name)
+            if (name in after or "@" in name) and self.merged_view(a, b, known, look=False):
+                views.append((name, a, b))
+                continue
             if a is b:
                 self.env[name] = a
                 continue
@@ -152,6 +157,36 @@ class Branches:
                     if self.origin(a) is self.origin(b):
                         self.earlier[merged] = self.origin(a)
         self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
+        for name, a, b in views:
+            self.env[name] = self.merged_view(a, b, known)
+
+    def is_same_view(self, env_then, env_else, name) -> bool:
+        """Is a name one of views of one form in both branches?"""
+        a, b = env_then.get(name), env_else.get(name)
+        first, second = (self.views.get(t) if isinstance(t, ir.Value) else None for t in (a, b))
+        if a is b or first is None or second is None or first.function is not second.function:
+            return False
+        return len(first.args) == len(second.args) and all(map(operator.is_, first.args[1:], second.args[1:]))
+
+    def merged_view(self, a, b, known: dict, look=True):
+        """The view that is `a` of one branch and `b` of the other, of an array that is known to be one of two.
+
+        Looked up again; True where it is only asked whether there is one, and None where there is none.
+        """
+        if (a, b) in known:
+            return known[a, b]
+        if not self.is_same_view({"": a}, {"": b}, ""):
+            return None
+        first, second = self.views[a], self.views[b]
+        one, other = first.args[0], second.args[0]
+        base = one if one is other else self.merged_view(one, other, known, look)
+        if base is None or not look:
+            return base and True
+        again = known[a, b] = self.view(first.function, (base, *first.args[1:]), first.spelling, self.current)
+        again.name = a.name
+        self.temporaries.discard(again)
+        self.again.add(again)
+        return again
 
     def arm(self, body: list, after: frozenset) -> tuple:
         """A branch: its block, the environment at its end, and NEVER where it raises."""

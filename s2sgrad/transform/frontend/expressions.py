@@ -145,7 +145,8 @@ class Expressions(InertExpressions):
         if isinstance(thing, Known):
             return [self.region_of_object(thing.value)]
         if isinstance(thing, ir.Code):
-            found = [r for v in thing.reads.values() for r in self.regions_of(v)]
+            names = self.looked_into(thing.node, thing.reads)
+            found = [r for name, v in thing.reads.items() if name in names for r in self.regions_of(v)]
             for name in self.names.loads(thing.node):
                 if name not in thing.reads and name not in self.local:
                     value = self.outside.name(name).value

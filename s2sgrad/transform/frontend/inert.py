@@ -59,9 +59,24 @@ class InertExpressions:
             elif name in self.local:
                 self.refuse(f"{name} may have no value here", node)
         type_, cheap, pure, regions = self.facts(node, {})
-        if not self.mutable.isdisjoint(self.names.loads(node)):
+        if not self.mutable.isdisjoint(self.names.loads(node)) and not self.mutable.isdisjoint(
+            self.looked_into(node, self.env)
+        ):
             pure = False  # what it reads may change: it has its place in the program
         return Inert(node, reads, type_, cheap, pure, regions)
+
+    def looked_into(self, node, reads: dict) -> set:
+        """The names that an expression reads more than the shape of, which no array changes."""
+        match node:
+            case gast.Name():
+                return {node.id}
+            case (
+                gast.Attribute(value=gast.Name(id=name), attr="shape" | "ndim" | "size" | "dtype")
+                | gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)])
+            ) if "len" not in self.local:
+                array = reads.get(name)
+                return set() if isinstance(array, ir.Value) and array.type.kind is Kind.ARRAY else {name}
+        return set().union(*(self.looked_into(child, reads) for child in syntax.children(node)))
 
     def held(self, name: str, node) -> dict:
         """The value that a local name stands for, by that name; none for what is read from a closure cell.

@@ -21,6 +21,7 @@ from s2sgrad.transform.frontend.kinds import (
     tuple_union,
 )
 from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.rows import Rows
 from s2sgrad.transform.frontend.scan import (
     exposed_names,
     is_pair,
@@ -34,7 +35,7 @@ from s2sgrad.transform.ir import Kind
 MOST_TURNS = 12  # of walking a loop until nothing changes
 
 
-class Loops(Unrolling):
+class Loops(Unrolling, Rows):
     """The part of `Lowering` that deals with loops."""
 
     def statement_For(self, statement, after):
@@ -42,6 +43,8 @@ class Loops(Unrolling):
             self.inert_loop(statement, after)
         elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
             self.over_functions(statement, after)
+        elif (indexed := self.by_index(statement)) is not None:
+            self.for_(indexed, after)
         elif (rounds := self.unrollable(statement)) is not None:
             self.unrolled(statement, rounds, after)
         else:

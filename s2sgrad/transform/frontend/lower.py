@@ -64,8 +64,10 @@ from s2sgrad.transform.frontend.scan import (
 )
 from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
-from s2sgrad.transform.frontend.unused import without_unused_definitions
+from s2sgrad.transform.frontend.unused import without_unused
 from s2sgrad.transform.ir import Kind
+
+NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
 class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expressions):
@@ -94,6 +96,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expres
         self.regions: dict = {}
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
+        self.again: set = set()  # views looked up again
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
         self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
         self.is_top = False  # the function that is differentiated, not one that it calls
@@ -127,7 +130,8 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expres
         if outer:
             self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
-        self.mutable = mutable_names(body, self.names)
+        plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
+        self.mutable = mutable_names(body, self.names, {f.__name__ for f in plain})
         self.body = body
 
     # ------------------------------------------------------------------------------------ the whole thing
@@ -168,7 +172,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expres
             result = self.walk(self.body, frozenset(), tail=True)
         if result is NEVER or result is None:
             result = ir.Constant(None)
-        statements = without_unused_definitions(self.statements, result)
+        statements = without_unused(self.statements, result, self.again)
         return ir.Block(statements, (result,))
 
     def walk(self, statements: list, after: frozenset, tail: bool):

@@ -11,6 +11,7 @@ from types import FunctionType
 import gast
 import numpy as np
 
+from s2sgrad.rules import table
 from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
@@ -20,9 +21,10 @@ from s2sgrad.transform.ir import Kind
 
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
-    "statements", "parts", "regions", "earlier", "views", "looked", "constants", "temporaries", "anywhere", "loops",
-    "parameters", "written_arguments", "is_top",
+    "statements", "again", "parts", "regions", "earlier", "views", "looked", "constants", "temporaries", "anywhere",
+    "loops", "parameters", "written_arguments", "is_top",
 )  # fmt: skip
+VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 WRITTEN = {operator.add, operator.sub}  # what a `Store` itself can do
 
 
@@ -35,6 +37,15 @@ def is_simple(tree) -> bool:
         syntax.contains(s, others) or (not isinstance(s, gast.Return) and syntax.contains(s, gast.Return))
         for s in tree.body
     )
+
+
+def viewed_names(node) -> set:
+    """The names that an expression may be a view of."""
+    while isinstance(node, (gast.Subscript, gast.Attribute)):
+        node = node.value
+    if isinstance(node, gast.Call):
+        return viewed_names(node.func).union(*map(viewed_names, node.args))
+    return {node.id} if isinstance(node, gast.Name) else set()
 
 
 class Writes:
@@ -57,23 +68,38 @@ class Writes:
             if not self.inert(node.slice).pure:
                 return None  # its index is not to be evaluated twice
             return self.view(operator.getitem, (base, self.index(node.slice)), None, node)
-        if isinstance(node, gast.Attribute) and node.attr == "T":
+        if isinstance(node, gast.Attribute) and node.attr in VIEWING:
             base = self.view_of(node.value)
-            return None if base is None else self.view(np.transpose, (base,), "T", node)
-        return None
+            return None if base is None else self.view(VIEWING[node.attr], (base,), node.attr, node)
+        return self.view_called(node) if isinstance(node, gast.Call) and not node.keywords else None
+
+    def view_called(self, node):
+        """The view that ``a.reshape(2, -1)`` or ``np.transpose(a)`` gives."""
+        known = self.static(node.func)
+        given, spelling = node.args, None
+        if known is None and isinstance(node.func, gast.Attribute) and node.func.attr in table.METHODS:
+            method, spelling = table.METHODS[node.func.attr], f"{node.func.attr}()"
+            function, base = method.function, node.func.value
+            if method.variadic and len(given) > 1:
+                given = [gast.copy_location(gast.Tuple(given, gast.Load()), node)]
+        elif known is not None and given:
+            function, (base, *given), spelling = known.value, given, known.operand
+        else:
+            return None
+        if not aliases.may_view(function):
+            return None
+        things = [self.inert(n) for n in given if not self.may_be_active(n) and not isinstance(n, gast.Starred)]
+        array = self.view_of(base) if len(things) == len(given) and all(t.pure for t in things) else None
+        return None if array is None else self.view(function, (array, *map(self.operand, things)), spelling, node)
 
     def place_type(self, base: ir.Value, node) -> ir.Type:
         """The type of ``base[node]``, without evaluating the index."""
         return types.infer(operator.getitem, (base, self.sample(node, self.facts(node, {})[0], {})))
 
-    def assigned_view(self, node):
-        """What ``name = node`` makes a name of, where that is an array that is written to or a view of one."""
-        root = node
-        while isinstance(root, (gast.Subscript, gast.Attribute)):
-            root = root.value
-        if not isinstance(root, gast.Name) or root.id not in self.mutable or isinstance(node, gast.Name):
-            return None
-        return self.view_of(node)
+    def assigned_view(self, node, targets: list):
+        """What ``targets = node`` makes names of, where that is an array that is written to or a view of one."""
+        names = viewed_names(node).union(*map(self.names.stores, targets))
+        return self.view_of(node) if not isinstance(node, gast.Name) and not names.isdisjoint(self.mutable) else None
 
     def written_call(self, call, statement) -> bool:
         """``a.fill(v)``, ``a.sort()``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``: is it one that is followed?"""
@@ -158,12 +184,27 @@ class Writes:
         op = ir.Op(result, function, args, {}, spelling, self.found.location(node))
         if result.type.kind is not Kind.ARRAY or not aliases.is_view(op):
             return None
+        if function in aliases.RESHAPED:
+            self.session.in_one_piece = True
         result = self.value("t", result.type, base.active, self.regions_of(base))
         op.target = result
         self.emit(op)
         self.views[result] = op
         self.temporaries.add(result)
         return result
+
+    def see_rows(self, targets: tuple, array, statement, place=()) -> None:
+        """Note that what an array is unpacked to are views of it."""
+        if not isinstance(array, ir.Value) or array.type.kind is not Kind.ARRAY:
+            return
+        for i, target in enumerate(targets):
+            if isinstance(target, tuple):
+                self.see_rows(target, array, statement, (*place, i))
+            elif isinstance(target, ir.Value) and target.type.kind is Kind.ARRAY:
+                index = ir.Constant((*place, i) if place else i)
+                self.views[target] = ir.Op(
+                    target, operator.getitem, (array, index), {}, None, self.found.location(statement)
+                )
 
     def is_followed(self, array: ir.Value, thing) -> bool:
         """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
@@ -184,6 +225,8 @@ class Writes:
     def root(self, array: ir.Value) -> ir.Value:
         """The array that a view is a view of."""
         while array in self.views:
+            if self.views[array].function in aliases.RESHAPED:
+                self.session.in_one_piece = True
             array = self.views[array].args[0]
         return array
 
@@ -276,6 +319,7 @@ class Writes:
             if done[thing] is not None:
                 done[thing].name = thing.name
                 self.temporaries.discard(done[thing])
+                self.again.add(done[thing])
         return done.get(thing)
 
     def augmented(self, statement) -> bool:

@@ -7,6 +7,7 @@ where they live whenever the generated code runs.
 """
 
 import builtins
+import dataclasses
 import dis
 import functools
 import inspect
@@ -183,6 +184,7 @@ class Outside:
                 found = ir.Type(found.kind)  # what is in it may change from call to call
             elif found.kind in (ir.Kind.RECORD, ir.Kind.OTHER):
                 found = ir.Type(ir.Kind.OTHER, cls=type(value))
+            found = dataclasses.replace(found, contiguous=False)  # nobody looks at it again
             self.known[key] = found, value, self.namespace  # both are kept alive: their ids are the key
         return self.known[key][0]
 

@@ -111,8 +111,11 @@ def count_bindings(body: list, parameters: list) -> dict:
     return found
 
 
-def mutable_names(body: list, names: syntax.Names) -> set:
-    """The names whose objects the function changes, and those that may be other names of them."""
+def mutable_names(body: list, names: syntax.Names, plain=frozenset()) -> set:
+    """The names whose objects the function changes, and those that may be other names of them.
+
+    `plain` are the names of functions that give numbers only.
+    """
     found: set = set()
     assigned: list = []
     for statement in body:
@@ -128,8 +131,9 @@ def mutable_names(body: list, names: syntax.Names) -> set:
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
                 found.add(node.target.id)
             elif isinstance(node, gast.Assign):
-                assigned.append((set().union(*map(names.stores, node.targets)), names.loads(node.value)))
-            elif isinstance(node, gast.For):
+                if not is_call_of(node.value, plain):
+                    assigned.append((set().union(*map(names.stores, node.targets)), names.loads(node.value)))
+            elif isinstance(node, gast.For) and not is_call_of(node.iter, plain):
                 assigned.append((names.stores(node.target), names.loads(node.iter)))
     # `x += 1` of a number is no change: that the name is listed here costs nothing but a shared subexpression
     size = -1
@@ -139,6 +143,11 @@ def mutable_names(body: list, names: syntax.Names) -> set:
             if loads & found:
                 found |= stores
     return found
+
+
+def is_call_of(node, functions) -> bool:
+    """Is it a call of one of the functions of these names?"""
+    return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in functions
 
 
 WRITERS = frozenset(f.__name__ for f in effects.MUTATORS)

@@ -46,6 +46,7 @@ class Session:
     purity: effects.Purity = field(default_factory=effects.Purity)
     object_regions: dict = field(default_factory=dict)
     apart: bool = False  # it writes into an argument
+    in_one_piece: bool = False  # what it does depends on arrays being contiguous
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     strict: bool = False  # nothing may run on the tape
     callees: dict = field(default_factory=dict)

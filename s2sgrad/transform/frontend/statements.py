@@ -120,7 +120,7 @@ class Statements:
             things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
-        thing = self.assigned_view(statement.value)
+        thing = self.assigned_view(statement.value, statement.targets)
         thing = self.in_its_place(statement.value, statement) if thing is None else thing
         thing = self.expression(statement.value) if thing is None else thing
         several = len(statement.targets) > 1
@@ -185,6 +185,7 @@ class Statements:
         stores: list = []
         targets = self.pattern(target, t, self.activity(thing), self.regions_of(thing), statement, stores)
         self.emit(ir.Unpack(targets, thing, self.found.location(statement)))
+        self.see_rows(targets, thing, statement)
         self.store_all(stores, statement)
 
     def store_all(self, pairs: list, statement) -> None:
@@ -244,10 +245,12 @@ class Statements:
         operand = self.operand(thing, "items")
         simple = all(isinstance(n, (gast.Name, gast.Tuple, gast.List)) for n in targets_of(target))
         regions = self.regions_of(operand)
-        if simple and not self.is_changed(target):
+        rows = isinstance(operand, ir.Value) and t.kind is Kind.ARRAY
+        if simple and (rows or not self.is_changed(target)):
             fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
             targets = self.inert_pattern(target, fine, self.inside(regions))
             self.emit(ir.Unpack(targets, operand, self.found.location(statement)))
+            self.see_rows(targets, operand, statement)
             return
         label = self.label(operand, ()) if isinstance(operand, ir.Value) else "items_"
         node = gast.Assign([target], gast.Name(label, gast.Load(), None, None), None)

@@ -1,12 +1,24 @@
-"""Leaves nested functions out of the lowered program that are only called where they are followed."""
+"""Leaves out of the lowered program what was noted in case it is needed: nested functions, views looked up again."""
 
 import gast
 
 from s2sgrad.transform import ir
 
 
-def without_unused_definitions(statements: list, result) -> list:
-    """Leaves out nested functions that are only called where they are followed."""
+def without_unused(statements: list, result, again: set) -> list:
+    """Leaves out nested functions that are only called where they are followed, and views of `again` nobody reads."""
+    while True:
+        kept = _without_unused(statements, result, again)
+        if _count(kept) == _count(statements):
+            return kept
+        statements = kept
+
+
+def _count(statements: list) -> int:
+    return sum(1 + sum(_count(block.statements) for block in blocks_of(s)) for s in statements)
+
+
+def _without_unused(statements: list, result, again: set) -> list:
     used: set = {result} if isinstance(result, ir.Value) else set()
 
     def visit(items):
@@ -25,6 +37,8 @@ def without_unused_definitions(statements: list, result) -> list:
 
     def keep(s) -> bool:
         if isinstance(s, ir.Bind) and isinstance(s.code.node, gast.Lambda):
+            return s.target in used
+        if isinstance(s, ir.Op) and s.target in again:
             return s.target in used
         return not (
             isinstance(s, ir.Verbatim) and isinstance(s.node, gast.FunctionDef) and used.isdisjoint(s.writes.values())

@@ -6,10 +6,13 @@ call of the callee's backward function. The backward statements read the forward
 what of these lies inside a loop or a branch is handed out of it afterwards, and nothing else.
 """
 
-from s2sgrad.transform import ir, walk
+import operator
+
+from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.build import Builder
+from s2sgrad.transform.ir import Kind, Value
 from s2sgrad.transform.reverse.cotangents import Scope
 from s2sgrad.transform.reverse.flow import Flow
 
@@ -31,7 +34,7 @@ class Adjoint(Flow):
         self.scope = Scope()
         self.build = Builder()
         self.memory = Memory(function.body)
-        self.views = {s.target: s for s in walk.statements(function.body) if isinstance(s, ir.Op)}
+        self.views = views(function.body)
         self.build.unstable = self.memory.is_written
         self.origins = origins(function.body)
         self.forward = walk.defined(function.body) | {p.value for p in function.parameters}
@@ -62,6 +65,29 @@ class Adjoint(Flow):
                     self.branch(s)
                 case ir.For():
                     self.loop(s)
+
+
+def views(block: ir.Block) -> dict:
+    """From each view of an array to the operation that gives it."""
+    found: dict = {}
+    for s in walk.statements(block):
+        if isinstance(s, ir.Op) and aliases.is_view(s):
+            found[s.target] = s
+        elif isinstance(s, ir.Unpack) and isinstance(s.source, Value) and s.source.type.kind is Kind.ARRAY:
+            for place, target in places(s.targets):
+                if target.type.kind is Kind.ARRAY:
+                    index = ir.Constant(place if len(place) > 1 else place[0])
+                    found[target] = ir.Op(target, operator.getitem, (s.source, index), {}, None, s.location)
+    return found
+
+
+def places(targets: tuple, place: tuple = ()):
+    """The values in a pattern of targets, each with where it stands."""
+    for i, target in enumerate(targets):
+        if isinstance(target, tuple):
+            yield from places(target, (*place, i))
+        elif target is not None:
+            yield (*place, i), target
 
 
 def origins(block: ir.Block) -> dict:

@@ -9,7 +9,7 @@ import numpy as np
 from s2sgrad.errors import CompileError
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import arrays
-from s2sgrad.transform import ir
+from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import is_basic
 from s2sgrad.transform.inline import Seq, inline
@@ -17,7 +17,7 @@ from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
-from s2sgrad.transform.reverse.cotangents import is_container, slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import Cotangent, is_container, slot_name, slot_type
 from s2sgrad.transform.show import called
 
 
@@ -100,37 +100,94 @@ class Operations(Collecting):
         if found is None:
             return
         buffer = self.buffer((s.target, ()), found)
-        place = buffer if s.through is None else self.view(s.through, s.into, buffer)
-        if self.is_active(s.value):
-            part = place if s.index is None else self.build.op(operator.getitem, place, s.index)
-            kind = types.type_of(part).kind
-            if kind not in (Kind.NUMBER, Kind.ARRAY):
-                raise CompileError("what is stored here cannot be told", s.location)
-            if kind is Kind.ARRAY:
-                part = self.build.op(np.copy, part)
-            if s.operator is operator.sub:
-                part = self.build.op(operator.neg, part)
-            self.add(s.value, self.build.op(arrays.unbroadcast, part, s.value))
-        if s.operator is None and s.index is None and s.through is None:
-            return  # nothing is left of what was there before
-        if s.operator is None and self.is_active(s.into):
-            index = Constant(Ellipsis) if s.index is None else s.index
-            through = None if s.through is None else place
-            after = Value(slot_name((s.into, ())), buffer.type)
-            self.build.add(ir.Store(after, buffer, index, Constant(0.0), None, through, False, s.location))
-            buffer = after
-        self.give(s.into, buffer)
 
-    def view(self, view: Value, into: Value, buffer: Value):
-        """What `view` is of `into`, of `buffer`."""
-        if view is into:
+        def take_out(into: Value, through: Value | None) -> Value:
+            self.stored(s, into if through is None else through)
+            if s.operator is not None or not self.is_active(s.into):
+                return into
+            index = Constant(Ellipsis) if s.index is None else s.index
+            after = Value(slot_name((s.into, ())) if into is buffer else into.name, into.type)
+            self.build.add(ir.Store(after, into, index, Constant(0.0), None, through, False, s.location))
+            return after
+
+        if s.operator is None and s.index is None and s.through is None:
+            self.stored(s, buffer)
+            return  # nothing is left of what was there before
+        chain = [] if s.through is None else self.steps(s.through, s.into)
+        self.give(s.into, self.inside(buffer, chain, take_out))
+
+    def stored(self, s: ir.Store, place: Value) -> None:
+        """What was written gets the cotangent of the place."""
+        if not self.is_active(s.value):
+            return
+        part = place if s.index is None else self.build.op(operator.getitem, place, s.index)
+        kind = types.type_of(part).kind
+        if kind not in (Kind.NUMBER, Kind.ARRAY):
+            raise CompileError("what is stored here cannot be told", s.location)
+        if kind is Kind.ARRAY:
+            part = self.build.op(np.copy, part)
+        if s.operator is operator.sub:
+            part = self.build.op(operator.neg, part)
+        self.add(s.value, self.build.op(arrays.unbroadcast, part, s.value))
+
+    def steps(self, view: Value, root: Value | None = None) -> list:
+        """The operations that make a view of an array, from the first to the last: of `root`, if that is given."""
+        found: list = []
+        while view is not root and (root is not None or view in self.views):
+            if view not in self.views:
+                raise CompileError("what this view is a view of cannot be told", self.build.location)
+            found.insert(0, self.views[view])
+            view = found[0].args[0]
+        return found
+
+    def inside(self, buffer: Value, chain: list, change) -> Value:
+        """`buffer` after `change(buffer, view)`, where `view` is to it what `chain` makes of an array.
+
+        What is reshaped may be a copy: it is changed, and reshaped back.
+        """
+        at = next((i for i, op in enumerate(chain) if op.function in aliases.RESHAPED), None)
+        view = self.along(buffer, chain[:at])
+        if at is None:
+            return change(buffer, None if view is buffer else view)
+        other = self.along(view, chain[at : at + 1])
+        after = self.inside(other, chain[at + 1 :], change)
+        if after is other:
             return buffer
-        define = self.views.get(view)
-        if define is None:
-            raise CompileError("what this view is a view of cannot be told", self.build.location)
-        base = self.view(define.args[0], into, buffer)
-        result = Value(f"d{view.name}")
-        return self.build.plain(result, define.function, (base, *define.args[1:]), define.kwargs, define.spelling)
+        back = Value(buffer.name, view.type)
+        self.build.plain(back, np.reshape, (after, self.build.op(np.shape, view, spelling="shape")), {}, "reshape()")
+        if view is buffer:
+            return back
+        result = Value(buffer.name, buffer.type)
+        self.build.add(ir.Store(result, buffer, Constant(Ellipsis), back, None, view, False, self.build.location))
+        return result
+
+    def add_inside(self, view: Value, index, contribution) -> None:
+        """Add to an element of the cotangent of a view: in the one of the array itself, which is written to."""
+        chain = self.steps(view)
+        root = chain[0].args[0]
+        if not self.is_active(root):
+            return
+        buffer = self.buffer((root, ()), self.scope.get((root, ())))
+
+        def add(into: Value, through: Value | None) -> Value:
+            after, location = (
+                Value(slot_name((root, ())) if into is buffer else into.name, into.type),
+                self.build.location,
+            )
+            if through is None:
+                self.build.add(ir.Accumulate(after, into, index, contribution, location))
+            else:
+                self.build.add(ir.Store(after, into, index, contribution, operator.add, through, False, location))
+            return after
+
+        self.scope.set((root, ()), Cotangent(self.inside(buffer, chain, add), owned=True))
+
+    def along(self, array: Value, chain: list) -> Value:
+        """What the operations `chain` make of an array."""
+        for op in chain:
+            result = Value(f"d{op.target.name}")
+            array = self.build.plain(result, op.function, (array, *op.args[1:]), op.kwargs, op.spelling)
+        return array
 
     def op(self, s: ir.Op) -> None:
         g = self.take(s.target)
@@ -314,7 +371,9 @@ class Operations(Collecting):
                 self.add(base, g, (known[i],))
             return
         whole = self.operand(g, s.target)
-        if t.kind is Kind.ARRAY or is_container(t):
+        if base in self.views and self.memory.is_written(base) and is_basic(index):
+            self.add_inside(base, index, whole)
+        elif t.kind is Kind.ARRAY or is_container(t):
             self.add_at((base, ()), index if is_basic(index) else called_slices(index), whole)
         else:
             self.add(base, self.build.op(arrays.embed_item, whole, base, called_slices(index)))
