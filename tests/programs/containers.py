@@ -126,7 +126,7 @@ def comprehension(x):
     return sum([v * v for v in x])
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def generator(x):
     return sum(i * v for i, v in enumerate(x) if i != 1)
 

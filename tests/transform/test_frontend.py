@@ -1,6 +1,7 @@
 """Lowering: what is compiled, what it looks like, and what is refused with which reason."""
 
 import functools
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -338,7 +339,7 @@ def break_in_a_with(x):
 
 
 def comprehension(x):
-    return sum([v * w for v in x for w in x])
+    return sum([v * w for v in x for w in itertools.cycle(x)])
 
 
 def one_branch_only(x):
@@ -394,7 +395,7 @@ def tries(x):
         (item, r"\.item\(\) makes plain data"),
         (break_in_a_with, "`break` or `continue` inside of a `with` block"),
         (break_in_a_with, "is not compiled"),
-        (comprehension, "this form of comprehension over values that carry a derivative"),
+        (comprehension, r"itertools.cycle\(\) over values that carry a derivative, in this form"),
         (one_branch_only, "y may have no value here: it is assigned in one branch only"),
         (without_rule, "busday_count has no derivative rule"),
         (unknown_keyword, "the derivative rule of multiply does not cover this call"),

@@ -29,6 +29,7 @@ from s2sgrad.transform.frontend.kinds import (
     is_live,
     text,
 )
+from s2sgrad.transform.frontend.positions import CONSUMING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Arguments, Bound, Inert, Nested
 from s2sgrad.transform.ir import Kind
@@ -127,8 +128,16 @@ class Calls:
             thing = self.expression(node.args[0])
             if is_active(thing) and self.type_of(thing).kind is Kind.NUMBER and self.type_of(thing).is_real:
                 return self.python_number(thing, callee.operand, node)
-        if function in (sum, max, min, list, tuple) and [*map(type, node.args)] == [gast.GeneratorExp]:
-            node = self.with_list(node)
+        if function in self.session.plain(CONSUMING, function):
+            node = self.consumed(node)
+            if function is sorted:
+                return self.sorted_list(node)
+            if function is functools.reduce:
+                return self.reduced(node)
+            if function is list and len(node.args) == 1 and not node.keywords:
+                return self.expression(node.args[0]) if isinstance(node.args[0], gast.ListComp) else self.list_of(node)
+            if function in (max, min) and node.keywords:
+                return self.extreme_of(function, node)
         if function in (max, min) and not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args):
             return self.extreme(function, node)
         if function is sum and len(node.args) == 1 and not node.keywords:

@@ -43,7 +43,7 @@ from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 # what is compiled in the place of a builtin that is not
-_INSTEAD = {max: "np.maximum or np.max", min: "np.minimum or np.min", sorted: "np.sort", dict: "{...}"}
+_INSTEAD = {dict: "{...}", set: "a list"}
 
 
 class Expressions(InertExpressions):
@@ -188,7 +188,9 @@ class Expressions(InertExpressions):
         return self.flows_out(node)
 
     def flows_out(self, node) -> bool:
-        """Can a derivative flow out of `node`? Not out of a shape, a comparison, a length."""
+        """Can a derivative flow out of `node`? Not out of a shape, a comparison, a length, a choice of positions."""
+        if getattr(node, "chooses", False):
+            return False
         if isinstance(node, gast.Name):
             return is_live(self.env.get(node.id), self)
         if isinstance(node, (gast.Compare, gast.JoinedStr)):

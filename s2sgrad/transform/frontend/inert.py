@@ -5,6 +5,7 @@ its value may share. All of that is found without running anything, and whatever
 behind the back of the derivative is refused.
 """
 
+import itertools
 import operator
 
 import gast
@@ -43,6 +44,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.scan import targets_of
 from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
@@ -217,10 +219,13 @@ class InertExpressions:
         return ir.Type(Kind.CALLABLE), False, True, [self.anywhere]
 
     def _comprehension(self, node, results, bound):
+        own = {n.id for g in node.generators for n in targets_of(g.target) if isinstance(n, gast.Name)}
+        if not own.isdisjoint(self.names.loads(node.generators[0].iter)):
+            self.refuse("a comprehension over what is named like one of its variables is not compiled", node)
         inner, pure, regions = dict(bound), True, []
         for generator in node.generators:
             kind, _, clean, more = self.facts(generator.iter, inner)
-            element = self.element_type(kind, generator.iter)
+            element = self.element_type(kind, generator.iter, inner)
             inner.update(self.target_types(generator.target, element))
             _, _, clean_tests, _ = self.all_facts(generator.ifs, inner)
             pure = pure and clean and clean_tests and not runs_code(kind)
@@ -255,27 +260,40 @@ class InertExpressions:
             return found
         return self.target_types(target.value, ir.UNKNOWN) if isinstance(target, gast.Starred) else {}
 
-    def element_type(self, t: ir.Type, node=None) -> ir.Type:
-        """What iterating over a value of type `t` (written as `node`) gives."""
+    def element_type(self, t: ir.Type, node=None, bound: dict | None = None) -> ir.Type:
+        """What iterating over a value of type `t` (written as `node`, with variables `bound`) gives."""
         if t.kind is Kind.ARRAY and t.ndim:
             return item_type(t, 0)
-        if t.kind in SEQUENCES:
-            return joined(t.items) if t.items else (t.element or ir.UNKNOWN)
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id not in self.local:
-            return self._iterator_element(node)
+        if t.kind in SEQUENCES and (t.items or t.element is not None):
+            return joined(t.items) if t.items else t.element
+        if isinstance(node, gast.Call) and (known := self.static(node.func, bound or ())) is not None:
+            return self._iterator_element(node, known.value, bound or {})
         return ir.Type(dtype=t.dtype) if t.kind is Kind.ARRAY else ir.UNKNOWN
 
-    def _iterator_element(self, node) -> ir.Type:
-        function = self.outside.name(node.func.id).value
-        plain = not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args)
+    def _iterator_element(self, node, function, bound: dict) -> ir.Type:
+        """What an iterator that `function` makes gives."""
         if function is range:
             return ir.INT
-        if function in (enumerate, zip) and node.args and plain:
-            sources = node.args if function is zip else node.args[:1]
-            items = tuple(self.element_type(self.facts(a, {})[0], a) for a in sources)
-            return ir.Type(Kind.TUPLE, items=items if function is zip else (ir.INT, *items))
-        if function is reversed and plain and len(node.args) == 1:
-            return self.element_type(self.facts(node.args[0], {})[0], node.args[0])
+        args, keywords = node.args, {k.arg for k in node.keywords}
+        if not args or any(isinstance(a, gast.Starred) for a in args) or (keywords and function is not sorted):
+            return ir.UNKNOWN
+
+        def element(node):
+            return self.element_type(self.facts(node, bound)[0], node, bound)
+
+        if function in (sorted, reversed, itertools.islice):
+            return element(args[0])
+        if function is filter and len(args) == 2:
+            return element(args[1])
+        if function in (zip, itertools.product):
+            return ir.Type(Kind.TUPLE, items=tuple(map(element, args)))
+        if function is enumerate:
+            return ir.Type(Kind.TUPLE, items=(ir.INT, element(args[0])))
+        if function is itertools.pairwise:
+            return ir.Type(Kind.TUPLE, items=(element(args[0]),) * 2)
+        if function in (itertools.combinations, itertools.permutations) and len(args) == 2:
+            size = constant_of(args[1], None)
+            return ir.Type(Kind.TUPLE, items=(element(args[0]),) * size) if type(size) is int else ir.UNKNOWN
         return ir.UNKNOWN
 
     def facts_Attribute(self, node, bound):
@@ -433,6 +451,8 @@ class InertExpressions:
             return PYTHON_TYPES[function]
         if function in (str, repr, format):
             return TEXT
+        if function is sorted:
+            return ir.Type(Kind.LIST)
         if function in (list, tuple) and len(args) == 1:
             kind = Kind.LIST if function is list else Kind.TUPLE
             given = types.type_of(args[0])

@@ -343,8 +343,11 @@ class Lists:
         """``max(a, b)`` and ``min(a, b)`` of numbers, Python's own: the first of the largest."""
         things = self.expressions(node.args)
         if len(things) == 1 and is_active(things[0]):
-            if self.type_of(things[0]).kind not in (Kind.LIST, Kind.TUPLE) or not self.type_of(things[0]).items:
-                self.refuse(f"{function.__name__}() of values whose number is not known", node)
+            if not self.type_of(things[0]).items:
+                values = self.new_name("values")
+                self.assign_name(values, things[0])
+                argument = gast.Name(values, gast.Load(), None, None)
+                return self.extreme_of(function, gast.copy_location(gast.Call(node.func, [argument], []), node))
             things = self.items_of(things[0], node)
         elif self.only_inert(things):
             return self.inert(node)
@@ -387,30 +390,14 @@ class Lists:
 
     # --------------------------------------------------------------------------------------- comprehensions
 
-    @staticmethod
-    def with_list(call):
-        """``sum([...])`` for ``sum(...)`` of a generator expression."""
-        (generator,) = call.args
-        made = gast.copy_location(gast.ListComp(generator.elt, generator.generators), generator)
-        return gast.copy_location(gast.Call(call.func, [made], call.keywords), call)
-
     def expression_ListComp(self, node):
         return self.comprehension(node)
 
     def comprehension(self, node):
         """``[e for x in xs]``: a loop that collects."""
-        generator, *more = node.generators
-        if more or generator.is_async or syntax.contains(node, gast.NamedExpr):
-            self.refuse("this form of comprehension over values that carry a derivative is not compiled", node)
-        targets = {n.id for n in targets_of(generator.target) if isinstance(n, gast.Name)}
-        iterable = generator.iter
-        if generator.ifs:
-            if self.may_be_active(iterable):
-                self.refuse("a comprehension with a condition over values that carry a derivative", node)
-            iterable = gast.ListComp(
-                _loaded(generator.target), [gast.comprehension(generator.target, iterable, generator.ifs, 0)]
-            )
-            iterable.elt = _loaded(generator.target)
+        if syntax.contains(node, gast.NamedExpr):
+            self.refuse("`:=` in a comprehension over values that carry a derivative", node)
+        targets = {n.id for g in node.generators for n in targets_of(g.target) if isinstance(n, gast.Name)}
         name = self.unused_name("items")
         while name in self.env:
             name += "_"
@@ -418,16 +405,13 @@ class Lists:
             gast.Attribute(gast.Name(name, gast.Load(), None, None), "append", gast.Load()), [node.elt], []
         )
         statement = gast.Expr(append)
-        loop = gast.For(generator.target, iterable, [statement], [], None)
-        for part in (append, statement, loop, iterable):
-            if not hasattr(part, "lineno"):
-                gast.copy_location(part, node)
+        loop = self.comprehension_loop(node, [self.located(statement, node)])
         hidden = {n: self.env.pop(n) for n in (targets & self.env.keys())}
         own, self.own_lists = self.own_lists, frozenset({name}) | (self.own_lists or self.find_own_lists())
         local, self.local = self.local, self.local | targets
         try:
             self.env[name] = self.new_list([], node)
-            self.env |= {n: thing for n, thing in hidden.items() if n in self.names.loads(generator.iter)}
+            self.env |= {n: thing for n, thing in hidden.items() if n in self.names.loads(loop.iter)}
             self.for_(loop, frozenset())
             result = self.env.pop(name)
         finally:
@@ -438,10 +422,3 @@ class Lists:
         result.name = "t"
         self.temporaries.add(result)
         return result
-
-
-def _loaded(target):
-    """A target of an assignment, as an expression."""
-    if isinstance(target, gast.Name):
-        return gast.Name(target.id, gast.Load(), None, None)
-    return gast.Tuple([_loaded(e) for e in target.elts], gast.Load())

@@ -45,6 +45,8 @@ class Loops(Unrolling, Rows):
             self.over_functions(statement, after)
         elif (indexed := self.by_index(statement)) is not None:
             self.for_(indexed, after)
+        elif (other := self.by_positions(statement)) is not None:
+            self.for_(other, after)
         elif (rounds := self.unrollable(statement)) is not None:
             self.unrolled(statement, rounds, after)
         else:

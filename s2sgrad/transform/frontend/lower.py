@@ -57,6 +57,7 @@ from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
 from s2sgrad.transform.frontend.memory import Writes
+from s2sgrad.transform.frontend.positions import Positions
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
     jumps,
@@ -70,7 +71,7 @@ from s2sgrad.transform.ir import Kind
 NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
-class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expressions):
+class Lowering(Statements, Writes, Branches, Loops, Positions, Lists, Calls, Taping, Expressions):
     """One function being lowered.
 
     Parameters
@@ -110,6 +111,7 @@ class Lowering(Statements, Writes, Branches, Loops, Lists, Calls, Taping, Expres
         self.loops: tuple = ()
         self.copies = 0
         self.own_lists = None
+        self.written_names = None  # all that stand in the text, those of inner scopes too
         self.collecting: dict = {}
         self.changing: set = set()
         self.writes_outside = False

@@ -82,13 +82,6 @@ class Rows:
         self.env[name] = array
         return name
 
-    def new_name(self, name: str) -> str:
-        """`name`, or one like it that stands for nothing yet."""
-        while name in self.identifiers or name in self.env:
-            name += "_"
-        self.identifiers.add(name)
-        return name
-
 
 def load(name: str):
     return gast.Name(name, gast.Load(), None, None)

@@ -76,8 +76,8 @@ class Names:
             inner_loads, inner_stores, _ = self._of(child)
             loads |= inner_loads
             stores |= inner_stores
-        if isinstance(node, COMPREHENSIONS):
-            return loads - stores, set()
+        if isinstance(node, COMPREHENSIONS):  # the first iterable is evaluated outside of it
+            return (loads - stores) | self.loads(node.generators[0].iter), set()
         if isinstance(node, gast.ClassDef):
             stores.add(node.name)
         elif isinstance(node, (gast.Import, gast.ImportFrom)):
