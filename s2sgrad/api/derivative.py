@@ -19,7 +19,7 @@ from s2sgrad.api.results import explain_failure
 from s2sgrad.api.trees import kinds
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime.fallback import is_recording, running
-from s2sgrad.transform.frontend.guards import together
+from s2sgrad.transform.frontend.guards import Guard, together
 from s2sgrad.transform.spec import Spec
 
 MODES = ("auto", "compiled", "tape")
@@ -107,11 +107,13 @@ class Transform:
         with _compiling:
             entry = self.entries.get(key)
             if entry is None or not entry.holds():
-                if entry is not None:
+                if self.entries:
                     self.look()  # the function may have other defaults than before
                 if len(self.entries) >= MOST:
                     self.entries.pop(next(iter(self.entries)))
                 entry = self.entries[key] = self.settle(args, kwargs)
+                if not (kwargs or self.skip or entry.prepare):
+                    entry.expect(args)
         return entry
 
     def bind(self, args, kwargs) -> tuple[inspect.BoundArguments, tuple]:
@@ -236,17 +238,31 @@ class Entry:
     engine : {"compiled", "tape"}
     holds : callable
         Whether everything that was assumed of the world is still so.
+    fits : callable
+        Whether `run` answers a call that passes these arguments, by position, on this thread.
     outcome : compilation.Compiled or compilation.Taped
     """
 
-    __slots__ = ("run", "prepare", "engine", "holds", "outcome")
+    __slots__ = ("run", "prepare", "engine", "holds", "fits", "outcome")
 
     def __init__(self, outcome, prepare):
         self.run = outcome.run
         self.prepare = prepare
         self.engine = outcome.engine
         self.holds = together(outcome.guards)
+        self.fits = _never
         self.outcome = outcome
+
+    def expect(self, args: tuple) -> None:
+        """Know calls with arguments like these when they come again."""
+        alike = trees.likeness(args, "args")
+        if alike is not None:
+            nobody_records = Guard("not {running}", {"running": running})
+            self.fits = together([Guard(*alike), nobody_records, *self.outcome.guards], takes="args")
+
+
+def _never(args) -> bool:
+    return False
 
 
 _TITLES = {
@@ -304,20 +320,15 @@ class Derivative:
     # ------------------------------------------------------------------------------------ calls
 
     def __call__(self, *args, **kwargs):
-        transform = self._transform
-        if self._owner:
-            return transform.answer(self._owner + args, kwargs)
-        # the kind of a call with numbers only is the tuple of their types: the shortest way for the shortest calls
-        entry = transform.entries.get(tuple(map(type, args)))
-        if entry is None or entry.prepare is not None or kwargs or running or not entry.holds():
+        last = self._transform.last
+        if kwargs or last is None or not last.fits(args):
             if args and isinstance(args[0], type):
                 self._see_class(args[0])
-            return self._transform.answer(args, kwargs)
-        transform.last = entry
-        try:
-            return entry.run(*args)
+            return self._transform.answer(self._owner + args, kwargs)
+        try:  # as in the last call
+            return last.run(*args)
         except Exception as error:
-            explain_failure(error, transform.name)
+            explain_failure(error, self._transform.name)
             raise
 
     def __get__(self, owner, cls=None):

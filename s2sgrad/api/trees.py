@@ -134,6 +134,8 @@ def _promoted(leaf):
 _PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
 
 
+_LONGEST_TEST = 200  # comparisons in a `likeness`
+
 _is_more, _is_some = (1).__lt__, (0).__lt__  # 1 < n, 0 < n
 
 
@@ -175,6 +177,64 @@ def _kind(value, cls):
     if isinstance(value, np.ndarray):
         return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
     return cls, hidden(value)
+
+
+def likeness(values: tuple, name: str) -> tuple[str, dict] | None:
+    """An expression that is true of tuples of the kinds of this one (`kinds`), and the objects in it.
+
+    It asks less than `kinds` computes, and of one tuple only: the short way to "as in the last call". None
+    where there is no such expression: for objects, and containers of many values.
+
+    Examples
+    --------
+    >>> likeness((1.5,), "x")
+    ('len(x) == 1 and type(x_0 := x[0]) is {builtins_float}', {'builtins_float': <class 'float'>})
+    >>> test, _ = likeness((np.ones((2, 1)),), "x")
+    >>> print(test.replace(" and ", "\\n"))
+    len(x) == 1
+    type(x_0 := x[0]) is {numpy_ndarray}
+    x_0.dtype is {dtype_float64}
+    len(x_0_ := x_0.shape) == 2
+    x_0_[0] > 1
+    x_0_[1] == 1
+    """
+    tests: list[str] = []
+    objects: dict = {}
+    told = _tell_items(enumerate(values), len(values), name, tests, objects)
+    return (" and ".join(tests), objects) if told else None
+
+
+def _tell_items(places, count: int, name: str, tests: list, objects: dict) -> bool:
+    tests.append(f"len({name}) == {count}")
+    return all(
+        _tell(item, f"{name}_{i} := {name}[{key!r}]", f"{name}_{i}", tests, objects)
+        for i, (key, item) in enumerate(places)
+    )
+
+
+def _tell(value, spelling: str, name: str, tests: list, objects: dict) -> bool:
+    """Add to `tests` what tells values of the kind of this one; False where nothing does."""
+    cls = type(value)
+    if len(tests) > _LONGEST_TEST:
+        return False
+    named = f"{cls.__module__}_{cls.__name__}"
+    tests.append(f"type({spelling}) is {{{named}}}")
+    objects[named] = cls
+    if cls in _PLAIN:
+        return True
+    if cls is np.ndarray:
+        element = f"dtype_{value.dtype}"
+        objects[element] = value.dtype
+        lengths = [f"{name}_[{i}] {'> 1' if n > 1 else f'== {n}'}" for i, n in enumerate(value.shape)]
+        of_that_many = f"len({name}_ := {name}.shape) == {value.ndim}" if value.ndim else f"not {name}.ndim"
+        tests.extend([f"{name}.dtype is {{{element}}}", of_that_many, *lengths])
+        return element.isidentifier()
+    if (cls is list or cls is tuple) and len(value) <= LONGEST:
+        return _tell_items(enumerate(value), len(value), name, tests, objects)
+    if cls is dict and all(type(key) is str and key.isidentifier() for key in value):
+        tests.append(f"list({name}) == {list(value)!r}")
+        return _tell_items(value.items(), len(value), name, tests, objects)
+    return False
 
 
 def hidden(value) -> tuple:

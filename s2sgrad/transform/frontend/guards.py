@@ -36,8 +36,14 @@ def always() -> bool:
     return True
 
 
-def together(guards) -> Callable[[], bool]:
+def together(guards, takes: str = "") -> Callable[..., bool]:
     """One predicate for all guards. What raises (a name is gone, a cell is empty) does not hold.
+
+    Parameters
+    ----------
+    guards : iterable of Guard
+    takes : str
+        The parameter of the predicate, where the guards are about one.
 
     Examples
     --------
@@ -59,7 +65,8 @@ def together(guards) -> Callable[[], bool]:
         objects.update({fields[name]: value for name, value in guard.objects.items()})
         tests.append(guard.test.format(**fields))
     condition = " and ".join(tests)
-    parameters = ", ".join(f"{name}={name}" for name in objects)  # defaults are locals: the fastest names
+    # defaults are locals: the fastest names
+    parameters = ", ".join([*([takes] if takes else []), *(f"{name}={name}" for name in objects)])
     asks = f"try:\n        return {condition}\n    except Exception:\n        return False\n"
     exec(f"def holds({parameters}):\n    {asks}", objects)
     return objects["holds"]

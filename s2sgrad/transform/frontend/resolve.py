@@ -156,8 +156,10 @@ class Outside:
         key = "code", id(function)
         if not isinstance(function, FunctionType) or is_trusted(function) or key in self.guards:
             return
-        test = "{f}.__code__ is {code} and {f}.__defaults__ is {defaults}"
-        objects = {"f": function, "code": function.__code__, "defaults": function.__defaults__}
+        test, objects = "{f}.__code__ is {code}", {"f": function, "code": function.__code__}
+        if function.__defaults__ is not None:  # where it has none, every argument was passed
+            test += " and {f}.__defaults__ is {defaults}"
+            objects["defaults"] = function.__defaults__
         if function.__code__.co_kwonlyargcount:
             test += " and {f}.__kwdefaults__ is {named}"
             objects["named"] = function.__kwdefaults__
