@@ -10,16 +10,17 @@ import inspect
 import sys
 import threading
 import warnings
+import weakref
 
 from s2sgrad.api import compilation, trees
 from s2sgrad.api.arguments import is_single, name_of, several, signature_of, targets
 from s2sgrad.api.check import Agreement, check
+from s2sgrad.api.entry import Entry
 from s2sgrad.api.explain import Explanation, Row
 from s2sgrad.api.results import explain_failure
 from s2sgrad.api.trees import kinds
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime.fallback import is_recording, running
-from s2sgrad.transform.frontend.guards import Guard, together
 from s2sgrad.transform.spec import Spec
 
 MODES = ("auto", "compiled", "tape")
@@ -50,6 +51,8 @@ class Transform:
         The kinds of a call -> how it runs.
     last : Entry or None
         How the last call ran.
+    face : weakref or None
+        To the `Derivative` that is called with all arguments of the function: it takes the short way of `last`.
     """
 
     def __init__(self, function, kind, argnums, has_aux, mode, skip=0):
@@ -63,6 +66,7 @@ class Transform:
         self.look()
         self.entries: dict = {}
         self.last: Entry | None = None
+        self.face: weakref.ref | None = None
         self._method: Transform | None = None
         if skip == 0:
             targets(argnums, function, self.signature)
@@ -92,6 +96,9 @@ class Transform:
         if entry is None or not entry.holds() or (running and is_recording()):
             entry = self.entry(key, args, kwargs)
         self.last = entry
+        face = self.face and self.face()
+        if face is not None:
+            face.__call__ = entry.call or functools.partial(_call, self, ())
         if entry.prepare is not None:
             args, kwargs = entry.prepare(args, kwargs)
         try:
@@ -112,8 +119,8 @@ class Transform:
                 if len(self.entries) >= MOST:
                     self.entries.pop(next(iter(self.entries)))
                 entry = self.entries[key] = self.settle(args, kwargs)
-                if not (kwargs or self.skip or entry.prepare):
-                    entry.expect(args)
+                if self.face is not None and not kwargs:
+                    entry.expect(args, self.name, functools.partial(_call, self, ()))
         return entry
 
     def bind(self, args, kwargs) -> tuple[inspect.BoundArguments, tuple]:
@@ -226,45 +233,6 @@ def _form(signature) -> list:
     return [(parameter.name, parameter.kind) for parameter in signature.parameters.values()]
 
 
-class Entry:
-    """How calls of one kind run.
-
-    Attributes
-    ----------
-    run : callable
-        Takes the arguments of the call.
-    prepare : callable or None
-        Applied to ``args, kwargs`` first.
-    engine : {"compiled", "tape"}
-    holds : callable
-        Whether everything that was assumed of the world is still so.
-    fits : callable
-        Whether `run` answers a call that passes these arguments, by position, on this thread.
-    outcome : compilation.Compiled or compilation.Taped
-    """
-
-    __slots__ = ("run", "prepare", "engine", "holds", "fits", "outcome")
-
-    def __init__(self, outcome, prepare):
-        self.run = outcome.run
-        self.prepare = prepare
-        self.engine = outcome.engine
-        self.holds = together(outcome.guards)
-        self.fits = _never
-        self.outcome = outcome
-
-    def expect(self, args: tuple) -> None:
-        """Know calls with arguments like these when they come again."""
-        alike = trees.likeness(args, "args")
-        if alike is not None:
-            nobody_records = Guard("not {running}", {"running": running})
-            self.fits = together([Guard(*alike), nobody_records, *self.outcome.guards], takes="args")
-
-
-def _never(args) -> bool:
-    return False
-
-
 _TITLES = {
     "grad": "The gradient of `{}` (by s2sgrad).",
     "value_and_grad": "The value and the gradient of `{}` (by s2sgrad).",
@@ -296,6 +264,9 @@ class Derivative:
     (6.0, 9.0)
     """
 
+    # a call runs what the slot holds, with no frame in between
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
     def __init__(self, function, kind, argnums=0, has_aux=False, mode="auto"):
         if mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, not {mode!r}")
@@ -311,46 +282,32 @@ class Derivative:
             targets(argnums, function, transform.signature, skip=1)
         else:
             transform = Transform(function, kind, argnums, has_aux, mode)
+            transform.face = weakref.ref(self)
         functools.update_wrapper(self, function)
         documentation = inspect.cleandoc(getattr(function, "__doc__", None) or "")
         self.__doc__ = f"{_TITLES[kind].format(transform.name)}\n\n{documentation}".rstrip()
+        self._become(transform, owner)
+
+    def _become(self, transform, owner: tuple) -> None:
         self._transform = transform
         self._owner = owner
+        self.__call__ = functools.partial(_call, transform, owner)
 
-    # ------------------------------------------------------------------------------------ calls
-
-    def __call__(self, *args, **kwargs):
-        last = self._transform.last
-        if kwargs or last is None or not last.fits(args):
-            if args and isinstance(args[0], type):
-                self._see_class(args[0])
-            return self._transform.answer(self._owner + args, kwargs)
-        try:  # as in the last call
-            return last.run(*args)
-        except Exception as error:
-            explain_failure(error, self._transform.name)
-            raise
+    # ---------------------------------------------------------------------------- in a class
 
     def __get__(self, owner, cls=None):
         if owner is None or self._owner:
             return self
         bound = object.__new__(type(self))
         bound.__dict__.update(self.__dict__)
-        bound._transform = self._transform.as_method
-        bound._owner = (owner,)
+        bound._become(self._transform.as_method, (owner,))
         return bound
 
     def __set_name__(self, cls, name):
         """Defined by a decorator in the body of a class: it is a method."""
         function = self._transform.function
         if getattr(function, "__qualname__", None) == f"{cls.__qualname__}.{name}":
-            self._transform = self._transform.as_method
-
-    def _see_class(self, cls) -> None:
-        """Called on the class that holds it as a classmethod (which need not bind what it holds): it is a method."""
-        held = inspect.getattr_static(cls, self.__name__, None)
-        if isinstance(held, classmethod) and held.__func__ is self:
-            self._transform = self._transform.as_method
+            self._become(self._transform.as_method, ())
 
     # ------------------------------------------------------------------------------- what it is
 
@@ -487,6 +444,24 @@ class Derivative:
         if isinstance(found, Derivative) and found._transform is t:
             return found
         return Derivative(t.function, t.kind, t.argnums, t.has_aux, t.mode)
+
+
+def _call(transform, owner: tuple, /, *args, **kwargs):
+    """Answer any call of the derivative of a function, or of a method that is bound to an owner."""
+    if args and isinstance(args[0], type):
+        transform = _seen_in(transform, args[0])
+    return transform.answer(owner + args, kwargs)
+
+
+def _seen_in(transform, cls):
+    """Where it is called on a class that holds the derivative as a classmethod (which need not bind it): its method."""
+    held = inspect.getattr_static(cls, transform.name, None)
+    derivative = held.__func__ if isinstance(held, classmethod) else None
+    if not isinstance(derivative, Derivative) or derivative._transform not in (transform, transform.as_method):
+        return transform
+    if derivative._transform is transform:
+        derivative._become(transform.as_method, ())
+    return transform.as_method
 
 
 def _bind(derivative, owner):

@@ -180,28 +180,35 @@ def _kind(value, cls):
 
 
 def likeness(values: tuple, name: str) -> tuple[str, dict] | None:
-    """An expression that is true of tuples of the kinds of this one (`kinds`), and the objects in it.
+    """An expression that is true of values of the kinds of these (`kinds`), and the objects in it.
 
-    It asks less than `kinds` computes, and of one tuple only: the short way to "as in the last call". None
+    It asks less than `kinds` computes, and of one kind only: the short way to "as in the last call". None
     where there is no such expression: for objects, and containers of many values.
+
+    Parameters
+    ----------
+    values : tuple
+    name : str
+        The values are called ``{name}_0``, ``{name}_1``, ...
 
     Examples
     --------
     >>> likeness((1.5,), "x")
-    ('len(x) == 1 and type(x_0 := x[0]) is {builtins_float}', {'builtins_float': <class 'float'>})
-    >>> test, _ = likeness((np.ones((2, 1)),), "x")
+    ('type(x_0) is {builtins_float}', {'builtins_float': <class 'float'>})
+    >>> test, _ = likeness(([np.ones((2, 1))],), "x")
     >>> print(test.replace(" and ", "\\n"))
-    len(x) == 1
-    type(x_0 := x[0]) is {numpy_ndarray}
-    x_0.dtype is {dtype_float64}
-    len(x_0_ := x_0.shape) == 2
-    x_0_[0] > 1
-    x_0_[1] == 1
+    type(x_0) is {builtins_list}
+    len(x_0) == 1
+    type(x_0_0 := x_0[0]) is {numpy_ndarray}
+    x_0_0.dtype is {dtype_float64}
+    len(x_0_0_ := x_0_0.shape) == 2
+    x_0_0_[0] > 1
+    x_0_0_[1] == 1
     """
     tests: list[str] = []
     objects: dict = {}
-    told = _tell_items(enumerate(values), len(values), name, tests, objects)
-    return (" and ".join(tests), objects) if told else None
+    told = all(_tell(value, f"{name}_{i}", f"{name}_{i}", tests, objects) for i, value in enumerate(values))
+    return (" and ".join(tests) or "True", objects) if told else None
 
 
 def _tell_items(places, count: int, name: str, tests: list, objects: dict) -> bool:

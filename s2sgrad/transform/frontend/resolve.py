@@ -114,8 +114,8 @@ class Outside:
         node = gast.Attribute(holder.node, attr, gast.Load())
         owner, text = base.value, f"{getattr(base.value, '__name__', type(base.value).__name__)}.{attr}"
         place = Place(f"{{attribute}}({{owner}}, {attr!r})", {"attribute": plain_attribute, "owner": owner})
-        if isinstance(owner, ModuleType):
-            place = Place(f"{{owner}}.{attr}", {"owner": owner})  # the usual case, and the fast one
+        if isinstance(owner, ModuleType) and attr in vars(owner):
+            place = Place(f"{{names}}[{attr!r}]", {"names": vars(owner)})  # the usual case, and the fast one
         return self._know(value, node, place, text, holder.reads)
 
     def _know(self, value, node, place: "Place | None", text: str, reads=None) -> Known:

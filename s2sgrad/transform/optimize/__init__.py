@@ -11,6 +11,7 @@ from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.optimize.accumulate import accumulate
 from s2sgrad.transform.optimize.borrow import borrow
+from s2sgrad.transform.optimize.factor import factor
 from s2sgrad.transform.optimize.fold import fold, refold
 from s2sgrad.transform.optimize.prune import prune, pruned
 from s2sgrad.transform.optimize.relax import relax
@@ -48,6 +49,7 @@ def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
     relaxed = relax(function)
     if relaxed is not function:
         function = prune(fold(relaxed))
+    function = prune(factor(function))
     if in_place:
         function = prune(borrow(prune(accumulate(function))))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
