@@ -17,8 +17,8 @@ VALUES = [
     np.ones((0, 3)), np.ones((2, 3), np.float32), np.ones(3, int), np.ones(3, bool), np.ones(3, ">f8"),
     np.ones((2, 3, 1)), np.asfortranarray(np.ones((2, 3))), np.ones((4, 6))[::2, ::2], np.matrix([[1.0, 2.0]]),
     [], [1.0], [1.0, 2.0], (1.0,), (1.0, 2.0), [np.ones(3)], [np.ones(1)], [(np.ones((2, 3)), np.ones(3))],
-    [[np.ones((2, 3)), np.ones(3)]], {"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 1.0, "a": 2.0}, {"a": np.ones(2)}, {1: 1.0},
-    {"a{}": 1.0},
+    [[np.ones((2, 3)), np.ones(3)]], {"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 1.0, "a": 2.0}, {"a": np.ones(2)},
+    {1: 1.0}, {"a{}": 1.0},
 ]  # fmt: skip
 
 

@@ -81,8 +81,8 @@ def test_loops_and_branches():
         for i in range(n):
             if i % 2:
                 y = y * np.cos(y) + y * x
-            else:
-                y = y * 0.5 - x * y * y
+                continue
+            y = y * 0.5 - x * y * y
         return y
 
     g = s2sgrad.value_and_grad(f)
