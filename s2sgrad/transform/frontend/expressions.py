@@ -179,7 +179,11 @@ class Expressions(InertExpressions):
         handler = getattr(self, f"expression_{type(node).__name__}", None)
         if handler is None:
             self.refuse(f"{describe(node)} of values that carry a derivative is not compiled", node)
-        return handler(node)
+        count = len(self.statements)
+        found = handler(node)
+        if isinstance(found, Inert) and found.node is node:
+            del self.statements[count:]  # its parts are evaluated with it, not before
+        return found
 
     def may_be_active(self, node) -> bool:
         """Does `node` read a name that a derivative flows through, as more than plain data?"""

@@ -21,8 +21,9 @@ import itertools
 
 import gast
 
+from s2sgrad.rules import table
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import SEQUENCES, is_active
+from s2sgrad.transform.frontend.kinds import EFFECTLESS, SEQUENCES, is_active
 from s2sgrad.transform.frontend.scan import targets_of
 from s2sgrad.transform.frontend.values import Nested
 from s2sgrad.transform.ir import Kind
@@ -292,6 +293,9 @@ class Positions:
         plain = not more and not first.ifs and not self.goes_by_positions(first.iter, first.target)
         if plain:
             return self.located(gast.For(first.target, first.iter, body, [], None), node)
+        conditions = [c for g in node.generators for c in g.ifs]
+        if conditions and not self.is_quiet(conditions) and not self.is_quiet([node.elt]):
+            self.refuse("the conditions and the elements of a comprehension may have effects in turns", node)
         taken: dict = {}
         generators, places, reads = [], [], []
         for generator in node.generators:
@@ -307,6 +311,19 @@ class Positions:
         chosen = bool(more or first.ifs)
         iterable = gast.ListComp(as_loaded(target), generators) if chosen else generators[0].iter
         return self.located(gast.For(target, choice(iterable), [*reads, *body], [], None), node)
+
+    def is_quiet(self, nodes: list) -> bool:
+        """Is the order in which these expressions are evaluated surely not seen from outside?"""
+        calls = [n for node in nodes for n in gast.walk(node) if isinstance(n, gast.Call)]
+        return all(map(self.is_quiet_call, calls))
+
+    def is_quiet_call(self, node) -> bool:
+        known = self.static(node.func)
+        if known is None:
+            attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
+            return attr in table.METHODS or attr in table.INACTIVE_METHODS
+        quiet = self.session.plain(EFFECTLESS | {abs, float, int, round, sum, max, min, pow, complex}, known.value)
+        return known.value in quiet or self.session.is_effectless(known.value)
 
     def choosing(self, iterable, target, reads: list, conditions: list) -> list:
         """The part of a comprehension that gives the positions for which `conditions` hold of the elements there."""
