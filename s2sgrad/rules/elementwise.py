@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from s2sgrad.rules.table import alias, elementwise, jvp, linear, vjp
-from s2sgrad.runtime.arrays import filled, over, part, times, unbroadcast, zeros_of
+from s2sgrad.runtime.arrays import filled, over, part, times, unbroadcast, where_less, zeros_of
 
 # ---------------------------------------------------------------- arithmetic
 
@@ -111,13 +111,13 @@ elementwise(np.sinc, sinc_partial)
 
 elementwise(
     np.maximum,
-    lambda t, x, y: np.where(x == y, t / 2, np.where(x > y, t, 0.0)),
-    lambda t, x, y: np.where(x == y, t / 2, np.where(x < y, t, 0.0)),
+    lambda t, x, y: where_less(t, y, x),
+    lambda t, x, y: where_less(t, x, y),
 )
 elementwise(
     np.minimum,
-    lambda t, x, y: np.where(x == y, t / 2, np.where(x < y, t, 0.0)),
-    lambda t, x, y: np.where(x == y, t / 2, np.where(x > y, t, 0.0)),
+    lambda t, x, y: where_less(t, x, y),
+    lambda t, x, y: where_less(t, y, x),
 )
 elementwise(
     np.fmax,

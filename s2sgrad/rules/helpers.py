@@ -12,8 +12,10 @@ from s2sgrad.runtime.arrays import (
     from_items,
     from_rows,
     gather_adjoint,
+    hit_count,
     over,
     part,
+    reached,
     rows_of,
     scalar_seed,
     shared_out,
@@ -21,12 +23,15 @@ from s2sgrad.runtime.arrays import (
     times,
     tree_add,
     unbroadcast,
+    where_less,
     zeros_of,
 )
 
 # zero where either the cotangent or what it meets is: the promise holds for second derivatives too
 elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -over(np.where(g == 0, 0.0, times(t, out))[()], d))
 elementwise(times, lambda t, g, p: times(t, p), lambda t, g, p: times(t, g))
+
+elementwise(where_less, lambda t, g, x, y: where_less(t, x, y), None, None)
 
 linear(unbroadcast, lambda t, g, x: unbroadcast(t, g))
 linear(embed, lambda t, g, x, index: unbroadcast(t[index], g))
@@ -49,4 +54,4 @@ linear(embed_item, lambda t, g, x, index: as_gradient(t[index], g))
 linear(rows_of, lambda t, g: from_rows(t, g))
 linear(shared_out, lambda t, g, items: sum((d for d in t if d is not None), zeros_of(g)))
 linear(from_items, lambda t, items, x, at_end=False: list(t[len(t) - len(items) :] if at_end else t[: len(items)]))
-inactive(scalar_seed, slots_of)
+inactive(scalar_seed, slots_of, reached, hit_count)

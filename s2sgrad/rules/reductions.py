@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from s2sgrad.rules.table import jvp, linear, vjp
-from s2sgrad.runtime.arrays import embed_diagonal, is_differentiable, over, unbroadcast, zeros_of
+from s2sgrad.runtime.arrays import embed_diagonal, hit_count, is_differentiable, over, reached, unbroadcast, zeros_of
 
 # ---------------------------------------------------------------- shared by the families below
 
@@ -227,7 +227,10 @@ def shares(out, a, axis, keepdims, where):
 
 
 def extremum_pullback(g, out, a, axis=None, *, keepdims=False, initial=None, where=True):
-    return spread(g, axis, keepdims) * shares(out, a, axis, keepdims, where)
+    if where is not True or initial is not None:
+        return spread(g, axis, keepdims) * shares(out, a, axis, keepdims, where)
+    hits = reached(a, spread(out, axis, keepdims))
+    return np.where(hits, spread(g, axis, keepdims) / hit_count(hits, axis, out), 0.0)
 
 
 def extremum_pushforward(t, out, a, axis=None, *, keepdims=False, initial=None, where=True):

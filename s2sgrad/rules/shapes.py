@@ -233,13 +233,30 @@ def filled_list(t, arrays):
 
 def cut(g, sizes, axis):
     """`g` cut into pieces of the given sizes along an axis."""
+    if len(sizes) == 1:
+        return [g]
+    n = sizes[0]
+    if len(sizes) <= 4 and axis == 0:
+        return [g[:n], *cut(g[n:], sizes[1:], axis)]
+    if len(sizes) <= 4 and axis == -1:
+        return [g[..., :n], *cut(g[..., n:], sizes[1:], axis)]
+    if len(sizes) <= 4 and axis == 1:
+        return [g[:, :n], *cut(g[:, n:], sizes[1:], axis)]
     return np.split(g, np.cumsum(sizes)[:-1], axis)
+
+
+def as_real(g, x):
+    """The real part of `g` where `x` is real."""
+    return np.real(g) if np.iscomplexobj(g) and np.isrealobj(x) else g
 
 
 def concatenate_pullback(g, out, arrays, axis=0):
     if axis is None:
         return like_arrays(cut(g, [np.size(x) for x in arrays], 0), arrays)
-    return like_arrays(cut(g, [np.shape(x)[axis] for x in arrays], axis), arrays)
+    parts = cut(g, [np.shape(x)[axis] for x in arrays], axis)
+    if isinstance(arrays, (list, tuple)):
+        return [as_real(p, x) for p, x in zip(parts, arrays, strict=True)]
+    return like_arrays(parts, arrays)
 
 
 def hstack_pullback(g, out, tup):

@@ -5,6 +5,8 @@ that an exported gradient can carry a copy of the ones it uses. Those that a der
 are themselves primitives with a rule (``rules/helpers.py``), so that derivatives of derivatives pass.
 """
 
+import math
+
 import numpy as np
 
 # ---------------------------------------------------------------- broadcasting and singular partials
@@ -77,9 +79,12 @@ def over(g, d):
         if g == 0.0:
             return 0.0
         return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
-    if np.count_nonzero(d) == getattr(d, "size", 1):
+    if isinstance(d, float):
+        if d != 0.0 and d == d:
+            return g / d
+    elif np.count_nonzero(d) == getattr(d, "size", 1):
         q = g / d
-        if (type(g) is float and g != 0.0) or not np.count_nonzero(q != q):  # no nan that should be 0
+        if (type(g) is float and g != 0.0) or _has_no_nan(q):
             return q
     with np.errstate(all="ignore"):
         q = np.divide(g, d)
@@ -98,11 +103,82 @@ def times(g, p):
     """
     if isinstance(g, float) and isinstance(p, float):
         return g * p if g != 0.0 else 0.0
-    if np.count_nonzero(np.isfinite(p)) == getattr(p, "size", 1):
+    if _is_finite(p):
         return g * p
     with np.errstate(all="ignore"):
         q = np.multiply(g, p)
         return np.where(np.isnan(q) & np.equal(g, 0), 0.0, q)[()]
+
+
+def where_less(g, x, y):
+    """`g` where `x` is less than `y`, half of it where they are equal, zero elsewhere.
+
+    What a change of `x` does to ``np.minimum(x, y)``.
+
+    Examples
+    --------
+    >>> where_less(np.array([4.0, 4.0, 4.0]), np.array([1.0, 2.0, 3.0]), 2.0)
+    array([4., 2., 0.])
+    """
+    if isinstance(x, float) and isinstance(y, float):
+        return g if x < y else g / 2 if x == y else zeros_of(g)
+    part, ties = np.where(x < y, g, 0.0), np.equal(x, y)
+    return (part + np.where(ties, g / 2, 0.0))[()] if ties.any() else part[()]
+
+
+def reached(x, top):
+    """Which entries of `x` are as large, or as small, as the extremum `top`; where that is nan, which are nan.
+
+    Examples
+    --------
+    >>> reached(np.array([1.0, 3.0, 3.0]), np.array([3.0]))
+    array([False,  True,  True])
+    """
+    hits = np.equal(x, top)
+    return hits if _has_no_nan(top) else hits | np.isnan(x)
+
+
+def hit_count(hits, axis, x):
+    """How many entries a mask marks along an axis (which stays, of length 1), in the type of `x`.
+
+    Examples
+    --------
+    >>> hit_count(np.array([[True, True], [False, True]]), 0, 1.0)
+    array([[1., 2.]])
+    """
+    return np.sum(hits, axis=axis, keepdims=axis is not None, dtype=np.result_type(x))
+
+
+def inner(g, p):
+    """The sum of ``g * p`` over all entries, in which a zero of `g` counts as zero whatever `p` is there.
+
+    Examples
+    --------
+    >>> inner(np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
+    np.float64(6.0)
+    """
+    total = np.vdot(g, p)
+    return total if total == total else np.sum(times(g, p))
+
+
+# The sum of squares is the fastest way through an array that NumPy has: nan where one entry is, finite where all are.
+
+
+def _has_no_nan(q):
+    """Whether no entry is nan."""
+    if type(q) is np.ndarray and q.dtype.char in "df":
+        square = np.vdot(q, q)
+        return square == square
+    return not np.count_nonzero(q != q)
+
+
+def _is_finite(p):
+    """Whether no entry is nan or infinite."""
+    if isinstance(p, float):
+        return math.isfinite(p)
+    if type(p) is np.ndarray and p.dtype.char in "df" and math.isfinite(np.vdot(p, p)):
+        return True
+    return np.count_nonzero(np.isfinite(p)) == getattr(p, "size", 1)
 
 
 # ---------------------------------------------------------------- cotangents of parts
@@ -151,6 +227,22 @@ def embed(g, x, index):
     array([0., 2., 0.])
     """
     return add_at(np.zeros(np.shape(x), np.result_type(g)), index, g)
+
+
+def sum_of_outers(pairs, x):
+    """The sum of the outer products of pairs of vectors, a matrix like `x`.
+
+    Examples
+    --------
+    >>> one, two = np.array([1.0, 2.0]), np.array([0.0, 1.0])
+    >>> sum_of_outers([(one, one), (two, one)], np.zeros((2, 2)))
+    array([[1., 2.],
+           [3., 6.]])
+    """
+    if not pairs:
+        return np.zeros_like(x)
+    left, right = zip(*pairs, strict=True)
+    return (np.transpose(left) @ np.array(right)).astype(x.dtype, copy=False)
 
 
 def embed_diagonal(g, x, offset=0, axis1=0, axis2=1):

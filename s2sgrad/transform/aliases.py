@@ -26,7 +26,8 @@ _NEW = {
     np.dot, np.inner, np.tensordot, np.kron, np.convolve, np.interp, np.sort, np.argsort, np.roll, np.take, np.append,
     np.clip, np.tril, np.triu, np.max, np.min, np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det,
     np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin,
-    arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of,
+    arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
+    arrays.where_less, arrays.reached, arrays.hit_count,
 }  # fmt: skip
 _VIEWS = {
     np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.flip, np.flipud, np.fliplr, np.rot90, np.expand_dims,
@@ -113,11 +114,16 @@ def contents_read(block: ir.Block) -> set:
     return found
 
 
-def _looks(function, at) -> bool:
+def shapes_of(function) -> tuple:
+    """Of which arguments a function looks at the shape, the dtype or the structure only."""
     try:
-        return at not in _SHAPES.get(function, ())
+        return _SHAPES.get(function, ())
     except TypeError:
-        return True
+        return ()
+
+
+def _looks(function, at) -> bool:
+    return at not in shapes_of(function)
 
 
 class Memory:

@@ -90,6 +90,41 @@ def enters(s) -> list:
     return [v for source in s.sources for v in pattern(source.element)] + [c.parameter for c in s.carried]
 
 
+def restored(block: ir.Block) -> dict:
+    """From what a loop gets out of the list that another one collected, to what that one put into it.
+
+    The backward loop reads under other values what the forward one saved; whatever holds of the one in every
+    iteration holds of the other.
+    """
+    found: dict = {}
+    kept: dict = {}
+    made = {s.target: s.items for s in statements(block) if isinstance(s, ir.Make)}
+    for s in statements(block):
+        if isinstance(s, ir.For):
+            kept.update(zip(s.collected, s.body.results[len(s.carried) :], strict=True))
+    for s in statements(block):
+        for source in s.sources if isinstance(s, ir.For) else ():
+            known = _original(source.iterable, found)
+            if known in kept:
+                _restore(source.element, kept[known], made, found)
+    return found
+
+
+def _original(operand, found: dict):
+    return found.get(operand, operand) if isinstance(operand, ir.Value) else None
+
+
+def _restore(element, operand, made: dict, found: dict) -> None:
+    if isinstance(element, ir.Value):
+        if isinstance(operand, ir.Value):
+            found[element] = operand
+    elif isinstance(element, tuple):
+        items = made.get(operand, ())
+        if len(items) == len(element):
+            for inner, item in zip(element, items, strict=True):
+                _restore(inner, item, made, found)
+
+
 def exits(s) -> bool:
     """Does a branch, or the body of a loop, leave the loop that it is in (or is the body of) with an `Exit`?"""
     inner = [statement for block in blocks(s) for statement in block.statements]

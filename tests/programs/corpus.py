@@ -49,3 +49,35 @@ def program(*args, engine, kwargs=None, argnums=0, smooth=False, expect=None, na
         return function
 
     return register
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A loop as textbooks write it, at a size at which its gradient can be timed.
+
+    Attributes
+    ----------
+    function : callable
+    args : tuple
+    argnums : int or tuple of int
+    group : {"slices", "loops"}
+        Whether a step works on slices of arrays or on single numbers.
+    """
+
+    function: Callable
+    args: tuple
+    argnums: object
+    group: str
+
+
+KERNELS: list[Kernel] = []
+
+
+def kernel(group, *, small, large, argnums=0, smooth=True):
+    """Register the decorated function as a compiled program at the point `small`, and to be timed at `large`."""
+
+    def register(function):
+        KERNELS.append(Kernel(function, large, argnums, group))
+        return program(*small, engine="compiled", argnums=argnums, smooth=smooth and argnums == 0)(function)
+
+    return register

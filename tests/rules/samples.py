@@ -611,6 +611,8 @@ for _axis in [-1, 0, None]:
 
 sample("arrays.over arrays.times", A(2, 3, low=0.5), A(3, low=0.5), complex_too=True)
 sample("arrays.over arrays.times", 1.5, -0.4)
+sample("arrays.where_less", A(2, 3), A(2, 3), A(2, 3))
+sample("arrays.where_less", 1.5, 0.4, 0.7)
 sample("arrays.unbroadcast", A(2, 3, 4), A(3, 1), active=("g",), complex_too=True)
 sample("arrays.unbroadcast", A(2, 3, 4) + 1j, A(3, 1), active=("g",))
 sample("arrays.unbroadcast", A(3, 1), A(1, 4), active=("g",))

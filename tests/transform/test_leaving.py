@@ -139,9 +139,9 @@ def test_what_a_loop_with_a_break_becomes():
             dx = 1.0
             da = 0.0
             for x, t, step in reversed(saved):
-                t = over(dx, t)  # line {first + 3}: step = (x * x - a) / (2 * x)
+                t = dx / t if dx else 0.0  # line {first + 3}: step = (x * x - a) / (2 * x)
                 da += t
-                dx = dx + 2 * times(t, step) - 2 * t * x
+                dx = dx + 2 * (t * step if t else 0.0) - 2 * t * x
             da += dx             # line {first + 2}: for _ in range(50):
             return float(da)
         '''

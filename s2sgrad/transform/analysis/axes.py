@@ -125,21 +125,20 @@ def part(n: Symbol, start, stop, step) -> Symbol:
         return ANY
     if isinstance(n, int):
         return len(range(n)[start:stop:step])
-    if step not in (None, 1):
-        if (start, stop, step) == (None, None, -1):
-            return n
-        return Axis(("part", n, start, stop, step)) if is_named(n) else ANY
-    less = 0
-    if start is not None and start < 0 or stop is not None and stop >= 0:
-        return Axis(("part", n, start, stop, 1)) if is_named(n) else ANY
-    less = (start or 0) - (stop or 0)
-    if less == 0:
+    if (start, stop, step) == (None, None, -1):
+        return n
+    front, back = start or 0, stop or 0
+    if front < 0 or (stop is not None and stop >= 0) or (step or 1) < 0:
+        return Axis(("part", n, start, stop, step or 1)) if is_named(n) else ANY
+    # what is left of `n` without so many entries at its ends, each `step`-th of it
+    less, step = front - back, step or 1
+    if less == 0 and step == 1:
         return n
     if not is_named(n):
         return ANY
     if type(n.name) is tuple and n.name[0] == "less":
-        return Axis(("less", n.name[1], n.name[2] + less))
-    return Axis(("less", n, less))
+        n, less = n.name[1], n.name[2] + less
+    return Axis(("less", n, less)) if step == 1 else Axis(("part", n, less, None, step))
 
 
 def renamed(symbol: Symbol, rename) -> Symbol:

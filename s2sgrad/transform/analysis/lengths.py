@@ -32,7 +32,7 @@ PRODUCTS = {operator.matmul, np.matmul, np.dot}
 _BROADCASTING = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
     np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.where,
-    arrays.over, arrays.times,
+    arrays.over, arrays.times, arrays.where_less,
 }  # fmt: skip
 
 
@@ -42,11 +42,18 @@ class Lengths:
     def __init__(self, outer: "Lengths | None" = None, statements=()):
         self.outer = outer
         self.parent: dict = {}
+        self.cuts: dict = {}  # from an axis and a slice of it, whose bounds only the run knows, to its length
         for s in statements:
             self.note(s)
 
     def find(self, symbol):
         """What stands for all lengths equal to this one."""
+        symbol = self._direct(symbol)
+        if type(getattr(symbol, "name", None)) is tuple:  # a part of an axis: one of an equal axis is as long
+            symbol = self._direct(axes.renamed(symbol, self._direct))
+        return symbol
+
+    def _direct(self, symbol):
         known = self
         while known is not None:
             if symbol in known.parent:
@@ -57,6 +64,11 @@ class Lengths:
 
     def note(self, s) -> None:
         """Learn from a statement that runs wherever this block runs."""
+        if isinstance(s, ir.Store):
+            place = types.type_of(s.into if s.through is None else s.through)
+            if s.index is not None:
+                place = types.infer(operator.getitem, (s.through or s.into, s.index))
+            self.meet([place, types.type_of(s.value)])
         if not isinstance(s, ir.Op):
             return
         if s.function in PRODUCTS and len(s.args) == 2:
@@ -64,12 +76,52 @@ class Lengths:
             if a and b:
                 self.equate(a[-1], b[-2:][0])
         elif isinstance(s.function, np.ufunc) or s.function in _BROADCASTING:
-            shapes = [types.axes_of(t) for x in s.args if (t := types.type_of(x)).kind is Kind.ARRAY]
-            if len(shapes) > 1 and None not in shapes:
-                for i in range(1, max(map(len, shapes)) + 1):
-                    met = [shape[-i] for shape in shapes if len(shape) >= i and axes.is_many(shape[-i])]
-                    for n in met[1:]:
-                        self.equate(met[0], n)
+            self.meet([types.type_of(x) for x in s.args])
+            if getattr(s.function, "signature", None) is None:
+                self.broadcast(types.type_of(s.target), [types.type_of(x) for x in s.args])
+        elif s.function is operator.getitem and len(s.args) == 2 and s.args[0].type.kind is Kind.ARRAY:
+            self.cut(s)
+
+    def meet(self, operands: list) -> None:
+        """Learn that arrays are broadcast together: of two axes that meet and are not of length 1."""
+        shapes = [types.axes_of(t) for t in operands if t.kind is Kind.ARRAY]
+        if len(shapes) > 1 and None not in shapes:
+            for i in range(1, max(map(len, shapes)) + 1):
+                met = [shape[-i] for shape in shapes if len(shape) >= i and axes.is_many(shape[-i])]
+                for n in met[1:]:
+                    self.equate(met[0], n)
+
+    def broadcast(self, result: Type, operands: list) -> None:
+        """Learn that an array is made, entry by entry, of others: where these are equally long, so is it."""
+        target = types.axes_of(result) if result.kind is Kind.ARRAY else None
+        shapes = [types.axes_of(t) for t in operands if t.kind is not Kind.NUMBER]
+        if target is None or None in shapes or any(t.kind is Kind.UNKNOWN for t in operands):
+            return
+        for i in range(1, len(target) + 1):
+            met = [shape[-i] for shape in shapes if len(shape) >= i and shape[-i] != 1]
+            if met and all(self.equal(met[0], n) for n in met):
+                self.equate(target[-i], met[0])
+
+    def cut(self, s: ir.Op) -> None:
+        """Learn that two slices with the same bounds, of two axes of one length, are equally long."""
+        base, target = types.axes_of(s.args[0].type), types.axes_of(s.target.type)
+        slices = types.slices_of(s.args[1])
+        if base is None or target is None or slices is None:
+            return
+        kept = iter(target)
+        for n, bounds in zip(base, slices, strict=False):
+            if bounds is None:
+                continue
+            length = next(kept)
+            if bounds is Ellipsis or not axes.is_named(n):
+                continue
+            known, key = self, (self.find(n), bounds)
+            while known is not None and key not in known.cuts:
+                known = known.outer
+            if known is not None:
+                self.equate(length, known.cuts[key])
+            elif axes.is_named(length):
+                self.cuts[key] = length
 
     def equate(self, m, n) -> None:
         """Learn that two lengths are equal."""

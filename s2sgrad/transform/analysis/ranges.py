@@ -17,7 +17,9 @@ Examples
 
 import math
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -76,10 +78,13 @@ class Ranges:
     ----------
     definitions : dict
         From a value to the operation that defines it.
+    same : dict
+        From a value to an earlier one that it is: what a loop saved, and what it is called where it is read again.
     """
 
-    def __init__(self, definitions: dict):
+    def __init__(self, definitions: dict, same: Mapping = MappingProxyType({})):
         self.definitions = definitions
+        self.same = same
         self.known: dict = {}
 
     def of(self, x) -> Range:
@@ -90,6 +95,7 @@ class Ranges:
             return UNKNOWN
         if not isinstance(x, Value) or not x.type.is_real or x.type.kind not in (Kind.NUMBER, Kind.ARRAY):
             return UNKNOWN
+        x = self.same.get(x, x)
         if x not in self.known:
             self.known[x] = self.find(x)
         return self.known[x]

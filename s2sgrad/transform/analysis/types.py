@@ -704,11 +704,15 @@ def _all(a, axis=None, out=None, keepdims=False, *, where=None) -> Type:
     return _reduced(a, axis, keepdims, "bool")
 
 
-@_handles(np.argmax, np.argmin, np.count_nonzero)
+@_handles(np.argmax, np.argmin)
 def _argmax(a, axis=None, out=None, *, keepdims=False) -> Type:
+    return _reduced(a, axis, keepdims, np.dtype(np.intp).name)
+
+
+@_handles(np.count_nonzero)
+def _count_nonzero(a, axis=None, *, keepdims=False) -> Type:
     t = _reduced(a, axis, keepdims, np.dtype(np.intp).name)
-    # counting without an axis gives a Python int, the others a NumPy one
-    return replace(t, dtype=REAL) if t.kind is Kind.NUMBER else t
+    return replace(t, dtype=REAL) if t.kind is Kind.NUMBER else t  # a Python int or, by version, a NumPy one
 
 
 @_handles(np.linalg.norm)
@@ -1210,6 +1214,11 @@ def _contains(container, item) -> Type:
     return BOOL
 
 
+@_handles(slice)
+def _slice(*bounds) -> Type:
+    return Type(Kind.OTHER, cls=slice)
+
+
 @_handles(str, repr, format, type, ascii, print)
 def _other(*args, **kwargs) -> Type:
     return OTHER
@@ -1339,6 +1348,39 @@ def _indexed(t: Type, index) -> Type:
     return one_array(t.dtype, shape=tuple(shape))
 
 
+def slices_of(index) -> list | None:
+    """What a basic index takes of each axis: None for an integer, else the bounds of a slice.
+
+    A bound is a literal, or what its code is made of: the syntax and the values that it reads. Ellipsis stands for
+    bounds of which nothing is known. None where the index is something else.
+    """
+    if not isinstance(index, ir.Code):
+        return None
+    nodes = index.node.elts if isinstance(index.node, gast.Tuple) else [index.node]
+    found: list = []
+    for node in nodes:
+        if isinstance(node, gast.Slice):
+            bounds = tuple([_bound(b, index.reads) for b in (node.lower, node.upper, node.step)])
+            found.append(Ellipsis if Ellipsis in bounds else bounds)
+        elif _node_entry(node, index.reads) is _INTEGER:
+            found.append(None)
+        else:
+            return None
+    return found
+
+
+def _bound(node, reads: dict):
+    """A bound of a slice as something that is equal where the bounds surely are."""
+    parts = list(gast.walk(node)) if node is not None else []
+    names = [part.id for part in parts if isinstance(part, gast.Name)]
+    plain = gast.Name, gast.Constant, gast.BinOp, gast.UnaryOp, gast.operator, gast.unaryop, gast.expr_context
+    if not all(isinstance(part, plain) for part in parts) or not reads.keys() >= set(names):
+        return Ellipsis
+    if any(reads[name].type.kind is not Kind.NUMBER for name in names):
+        return Ellipsis
+    return None if node is None else (gast.dump(node), tuple([reads[name] for name in names]))
+
+
 def _consumed(entry) -> int:
     """How many axes an entry of an index takes."""
     if entry is _NEW or entry is _ELLIPSIS:
@@ -1379,6 +1421,8 @@ def _literal_entry(value):
 
 
 def _typed_entry(t: Type):
+    if t.kind is Kind.OTHER and t.cls is slice:
+        return slice(_OPEN, _OPEN, _OPEN)
     t = _array_like(t)
     if t.dtype in (None, REAL):
         return None
@@ -1500,7 +1544,32 @@ def _guarded(g, d) -> Type:
     return Type(kind, dtype, ndim, shape)
 
 
-_HELPERS = {"unbroadcast": _unbroadcast, "over": _guarded, "times": _guarded, "as_gradient": _like_second}
+def _where_less(g, x, y) -> Type:
+    types = [type_of(g), type_of(x), type_of(y)]
+    kind, ndim, shape = _broadcast(types)
+    if kind is Kind.NUMBER and not all(t.dtype == "float" for t in types):
+        return Type(dtype=REAL if types[0].is_real else None)
+    return Type(kind, types[0].dtype, ndim, shape)
+
+
+def _reached(x, top) -> Type:
+    kind, ndim, shape = _broadcast([type_of(x), type_of(top)])
+    return Type(kind, "bool", ndim, shape)
+
+
+def _hit_count(hits, axis, x) -> Type:
+    return _reduced(hits, axis, ir.Constant(constant(axis) is not None), _strong(_array_like(type_of(x)).dtype))
+
+
+_HELPERS = {
+    "where_less": _where_less,
+    "reached": _reached,
+    "hit_count": _hit_count,
+    "unbroadcast": _unbroadcast,
+    "over": _guarded,
+    "times": _guarded,
+    "as_gradient": _like_second,
+}
 for _name, _handler in _HELPERS.items():
     if hasattr(arrays, _name):
         _HANDLERS[getattr(arrays, _name)] = _handler

@@ -349,7 +349,8 @@ class _Emitter:
         found = []
         for statement in statements:
             nodes = self.statement(statement)
-            if nodes and not isinstance(statement, (ir.If, ir.For, Append)):
+            is_choice = isinstance(statement, ir.If) and len(nodes) == 1 and isinstance(nodes[0], gast.Assign)
+            if nodes and (is_choice or not isinstance(statement, (ir.If, ir.For, Append))):
                 self.explain(nodes[0], statement)
             for node in nodes:
                 if getattr(node, "origin", None) is None:
@@ -866,6 +867,8 @@ def is_basic(index) -> bool:
 def _is_basic_type(kind: ir.Type) -> bool:
     if kind.kind is ir.Kind.TUPLE and kind.items is not None:
         return all(map(_is_basic_type, kind.items))
+    if kind.kind is ir.Kind.OTHER and kind.cls is slice:
+        return True
     return kind.kind is ir.Kind.NUMBER and (kind.dtype or "").startswith(("int", "uint"))
 
 

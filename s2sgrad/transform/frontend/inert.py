@@ -433,7 +433,7 @@ class InertExpressions:
             first = arguments[0].kind if arguments else Kind.UNKNOWN
             return ir.INT, cheap and first in (Kind.ARRAY, Kind.TUPLE), pure, []
         if function is range or function is slice:
-            return ir.OTHER, cheap, pure, []
+            return ir.Type(Kind.OTHER, cls=slice) if function is slice else ir.OTHER, cheap, pure, []
         if function in (float, int, bool, complex):
             return result, cheap and all(t.kind is Kind.NUMBER for t in arguments), pure, []
         harmless = function in EFFECTLESS if function.__hash__ else False

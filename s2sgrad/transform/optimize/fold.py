@@ -94,6 +94,8 @@ def refold(build, statements: list, mapping: dict) -> None:
     """Add `statements` to a builder, simplified; `mapping` collects what became of their values."""
     for s in statements:
         if isinstance(s, ir.If | ir.For):
+            if isinstance(s, ir.For):
+                s = _without_constants(s, mapping)
             build.add(_refold_blocks(build, s, mapping))
             continue
         s = walk.substituted(s, mapping)
@@ -109,6 +111,20 @@ def refold(build, statements: list, mapping: dict) -> None:
         mapping[s.target] = known
         if len(build.statements) > mark and build.statements[-1].target is known:
             known.name = s.target.name
+
+
+def _without_constants(s: ir.For, mapping: dict) -> ir.For:
+    """A loop that does not carry what no iteration changes."""
+    n = len(s.carried)
+    moved = [c for c, following in zip(s.carried, s.body.results[:n], strict=True) if following is not c.parameter]
+    if len(moved) == n:
+        return s
+    for c in s.carried:
+        if c not in moved:
+            mapping[c.parameter] = mapping[c.result] = walk.replaced(c.initial, mapping)
+    results = [r for c, r in zip(s.carried, s.body.results[:n], strict=True) if c in moved]
+    body = ir.Block(s.body.statements, (*results, *s.body.results[n:]))
+    return dataclasses.replace(s, carried=moved, body=body)
 
 
 def _refold_blocks(build, s, mapping):
@@ -273,7 +289,7 @@ def _scaled(build, a, b, scale):
 def _neg(build, a):
     if (c := _constant(NEG, a)) is not None:
         return c
-    if (inner := _defined(build, a, NEG)) is not None and _float_like(inner[0]):
+    if (inner := _defined(build, a, NEG)) is not None and (_float_like(inner[0]) or inner[0].type.dtype == types.REAL):
         return inner[0]
     inner = _defined(build, a, np.broadcast_to)
     if inner is not None and len(inner) == 2:
@@ -352,6 +368,8 @@ def _unbroadcast(build, g, x):
     if not build.lengths.same(gt, xt):
         places = build.lengths.summed(gt, xt)
         if places is None or gt.kind is not Kind.ARRAY or not _single(gt, xt):
+            if (inner := _defined(build, g, NEG)) is not None:
+                return build.op(NEG, build.op(arrays.unbroadcast, inner[0], x))
             template = _template(build, x)
             return None if template is x else build.op(arrays.unbroadcast, g, template)
         if not gt.is_real and xt.is_real:
@@ -451,8 +469,10 @@ def _reshape(build, a, shape):
 
 
 def _getitem(build, x, index):
-    """An element of a container that was made just before."""
+    """An element of a container that was made just before; a sum without the axes that it kept."""
     define = build.definitions.get(x) if isinstance(x, Value) else None
+    if isinstance(define, ir.Op) and define.function is np.sum:
+        return _squeezed(build, define, index)
     if not isinstance(define, ir.Make) or not isinstance(index, Constant):
         return None
     i = index.value
@@ -463,6 +483,20 @@ def _getitem(build, x, index):
     if -len(define.items) <= i < len(define.items) and define.items[i] != ir.ZERO:
         return define.items[i]
     return None
+
+
+def _squeezed(build, total: ir.Op, index):
+    """``x.sum(axis=i, keepdims=True)[..., 0, ...]``, said without `keepdims`."""
+    options = {k: types.constant(v) for k, v in total.kwargs.items()}
+    if set(options) != {"axis", "keepdims"} or options["keepdims"] is not True or not isinstance(index, Constant):
+        return None
+    axis, ndim = options["axis"], types.type_of(total.args[0]).ndim
+    entries = index.value if isinstance(index.value, tuple) else (index.value,)
+    if type(axis) is not int or ndim is None or ndim < 2 or len(entries) > ndim:
+        return None
+    if entries != (*[slice(None)] * (axis % ndim), 0, *[slice(None)] * (len(entries) - axis % ndim - 1)):
+        return None
+    return build.op(np.sum, total.args[0], axis=total.kwargs["axis"], spelling=total.spelling)
 
 
 def _max(build, a, b):

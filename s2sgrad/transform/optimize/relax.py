@@ -49,7 +49,7 @@ def relax(function: ir.Function) -> ir.Function:
                 uses[v].append(None)
     for v in (v for r in function.body.results for v in walk.values(r)):
         uses[v].append(None)
-    ranges = Ranges(definitions)
+    ranges = Ranges(definitions, walk.restored(function.body))
     for v in definitions:
         ranges.of(v)  # in order: each is found from those before it
     plain = {}
@@ -71,13 +71,15 @@ def _is_division(s: ir.Op, ranges: Ranges, uses: dict) -> bool:
     found = ranges.of(d)
     if found.may_be_zero or found.roots is None:
         return False
-    return _is_nonzero(g, ranges.definitions) or _is_absorbed(s.target, found.roots, uses)
+    return _is_nonzero(g, ranges.definitions) or _is_absorbed(s.target, found.roots, uses, ranges.same)
 
 
 def _is_product(s: ir.Op, ranges: Ranges, uses: dict) -> bool:
     g, p = s.args
     found = ranges.of(p)
-    return _is_nonzero(g, ranges.definitions) or (found.is_finite and _is_absorbed(s.target, found.roots, uses))
+    return _is_nonzero(g, ranges.definitions) or (
+        found.is_finite and _is_absorbed(s.target, found.roots, uses, ranges.same)
+    )
 
 
 def _is_nonzero(operand, definitions: dict) -> bool:
@@ -91,7 +93,7 @@ def _is_nonzero(operand, definitions: dict) -> bool:
     return _is_nonzero(op.args[0], {}) and isinstance(size, ir.Op) and size.function is np.size
 
 
-def _is_absorbed(value: Value, roots: frozenset, uses: dict) -> bool:
+def _is_absorbed(value: Value, roots: frozenset, uses: dict, same: dict) -> bool:
     """Whether `value` is multiplied by each of `roots` wherever it goes: where one is not finite, all is nan then."""
     if not roots:
         return True
@@ -103,8 +105,8 @@ def _is_absorbed(value: Value, roots: frozenset, uses: dict) -> bool:
         is_product = s.function in (operator.mul, np.multiply)
         if not is_product and s.args[0] is not value:
             return False
-        rest = roots - set(s.args) if is_product else roots
-        if not _is_absorbed(s.target, rest, uses):
+        rest = roots - {same.get(x, x) for x in s.args if isinstance(x, Value)} if is_product else roots
+        if not _is_absorbed(s.target, rest, uses, same):
             return False
     return bool(uses[value])
 

@@ -28,6 +28,7 @@ from s2sgrad.transform.reverse.cotangents import (
     slot_type,
 )
 from s2sgrad.transform.reverse.operations import Operations
+from s2sgrad.transform.reverse.templates import with_templates
 
 BACKWARDS = slice(None, None, -1)
 
@@ -180,6 +181,7 @@ class Flow(Operations):
         if not entering and not collected:
             return
         outer, build = self.scope, self.build
+        doubles = True  # where values are of double precision, so are their cotangents: until that is seen to be wrong
         while True:
             local = walk.defined(s.body) | set(walk.enters(s))
             scope = self.scope = LoopScope(outer, local)
@@ -196,6 +198,8 @@ class Flow(Operations):
                     if (c, path) in entering:
                         p = parameters[c, path] = Value(slot_name((c.parameter, path)))
                         p.type = cotangent_type(at_path(following, path, t))
+                        if doubles and t.kind is Kind.ARRAY and t.dtype == "float64":
+                            p.type = replace(p.type, dtype="float64")
                         p.partial = c.parameter.partial
                         trees[path] = p
                 if trees:
@@ -216,16 +220,21 @@ class Flow(Operations):
                     if found is not None and (c, path) not in entering:
                         entering[c, path] = None
                         grown = True
-            if not grown:
-                break
-        # what one iteration hands on, and what it gives to the elements
-        for (c, path), _ in entering.items():
-            slot = (c.parameter, path)
-            found = scope.pop(slot)
-            if c in written:
-                ends[c, path] = self.buffer(slot, found)
+            if grown:
                 continue
-            ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
+            # what one iteration hands on, and what it gives to the elements
+            for (c, path), before in entering.items():
+                slot = (c.parameter, path)
+                found = scope.pop(slot)
+                if c in written:
+                    ends[c, path] = self.buffer(slot, found)
+                    continue
+                ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
+                if parameters[c, path].type.dtype == "float64":
+                    handed = [types.type_of(x).dtype for x in (before, ends[c, path]) if x is not None]
+                    doubles = doubles and all(dtype == "float64" for dtype in handed)
+            if doubles or not any(p.type.dtype == "float64" for (c, _), p in parameters.items() if c not in written):
+                break
         rows = []
         for source in s.sources:
             if not any(source is one for one, _ in elements):
@@ -277,6 +286,8 @@ class Flow(Operations):
                 before = self.buffer(slot, None if before is None else Cotangent(before))
             initial = self.zeros(slot) if before is None else before
             t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
+            if t.kind is Kind.ARRAY and parameters[c, path].type.dtype == "float64":
+                t = replace(t, dtype="float64")
             result = Value(slot_name((c.initial, path)) if isinstance(c.initial, Value) else f"d{c.parameter.name}", t)
             result.partial = c.parameter.partial
             carried.append(ir.Carried(parameters[c, path], initial, result))
@@ -302,7 +313,7 @@ class Flow(Operations):
             lists.append((source, Value("rows", Type(Kind.LIST, element=types.type_of(operand)))))
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
-        block = self.settled(forward, block, walk.enters(s))
+        block = self.settled(forward, with_templates(block, inner.lengths), walk.enters(s))
         if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
             # nothing before the loop depends on it
             return

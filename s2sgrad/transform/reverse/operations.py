@@ -373,6 +373,8 @@ class Operations(Collecting):
         whole = self.operand(g, s.target)
         if base in self.views and self.memory.is_written(base) and is_basic(index):
             self.add_inside(base, index, whole)
+        elif t.kind is Kind.ARRAY and (first := without_axes(index)) is not None:
+            self.add(base, self.build.op(operator.getitem, whole, Constant(first)))
         elif t.kind is Kind.ARRAY or is_container(t):
             self.add_at((base, ()), index if is_basic(index) else called_slices(index), whole)
         else:
@@ -390,6 +392,15 @@ def literal_index(index):
             bounds.append(bound)
         return slice(*bounds)
     return types.constant(index, None)
+
+
+def without_axes(index) -> tuple | None:
+    """The index that takes away the axes that `index` adds, which does nothing else; None where it does more."""
+    i = types.constant(index, 0)
+    entries = i if isinstance(i, tuple) else (i,)
+    if None in entries and all(e is None or e == slice(None) for e in entries):
+        return tuple([0 if e is None else e for e in entries])
+    return None
 
 
 def is_item(i, known: tuple, t: Type) -> bool:

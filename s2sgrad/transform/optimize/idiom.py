@@ -1,0 +1,142 @@
+"""Says operations on arrays in the way in which NumPy does them fastest, which is how people write them.
+
+In::
+
+    t = operator.mul(x, y)              # of one shape
+    s = np.sum(t)
+    u = np.expand_dims(g, -1)
+    c = np.copy(g)
+    z = times(k, n)                     # numbers
+    q = over(k, f)                      # Python's own numbers, by which the function has divided
+
+Out::
+
+    s = np.vdot(x, y)
+    u = g[:, None]
+    c = g.copy()
+    z = k * n if k else 0.0
+    q = k / f if k else 0.0             # where `f` is zero the function has raised
+
+What it gives is for emission: derivatives are taken of the operations that were there before.
+
+Examples
+--------
+>>> from s2sgrad.transform.show import show
+>>> array = ir.Type(Kind.ARRAY, "float64", 1, "n")
+>>> x, t, s = Value("x", array), Value("t", array), Value("s", ir.FLOAT64)
+>>> body = ir.Block([ir.Op(t, operator.mul, (x, x)), ir.Op(s, np.sum, (t,))], (s,))
+>>> print(show(idiomatic(ir.Function("f", [ir.Parameter(x)], body, ir.Namespace({}), backward_at=0))))
+f(x):
+    t = operator.mul(x, x)
+    s = np.vdot(x, x)
+    -> s
+"""
+
+import dataclasses
+import operator
+from collections import Counter
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.lengths import Lengths
+from s2sgrad.transform.ir import Constant, Kind, Value
+
+
+INNER = {operator.mul: np.vdot, arrays.times: arrays.inner}
+
+
+def idiomatic(function: ir.Function) -> ir.Function:
+    """Rewrite operations of the generated part of a function; what nobody reads any more is left to `prune`."""
+    at = function.backward_at
+    if at is None:
+        return function
+    statements = function.body.statements
+    after = _Idioms(function.body).block(statements[at:], Lengths(None, statements[:at]))
+    return dataclasses.replace(function, body=ir.Block(statements[:at] + after, function.body.results))
+
+
+def divisors(block: ir.Block, entering=()):
+    """Python's own numbers by which each run of the block that gives them their value divides: they are not zero."""
+    own = {v for s in block.statements for v in walk.defines(s)} | set(entering)
+    for s in block.statements:
+        if isinstance(s, ir.Op) and s.function is operator.truediv and s.args[1] in own:
+            if all(types.type_of(x).dtype in ("float", "int") for x in s.args):
+                yield s.args[1]
+        for inner in walk.blocks(s):
+            yield from divisors(inner, walk.enters(s))
+
+
+class _Idioms:
+    def __init__(self, body: ir.Block):
+        everything = list(walk.statements(body))
+        self.same = walk.restored(body)
+        self.divisors = set(divisors(body))
+        self.definitions = {s.target: s for s in everything if isinstance(s, ir.Op)}
+        self.uses = Counter(v for s in everything for v in walk.uses(s))
+        for block in [body, *(b for s in everything for b in walk.blocks(s))]:
+            self.uses.update(v for r in block.results for v in walk.values(r))
+
+    def block(self, statements: list, outer: Lengths) -> list:
+        lengths = Lengths(outer, statements)
+        done = []
+        for s in statements:
+            if isinstance(s, ir.If):
+                then, orelse = (ir.Block(self.block(b.statements, lengths), b.results) for b in (s.then, s.orelse))
+                s = dataclasses.replace(s, then=then, orelse=orelse)
+            elif isinstance(s, ir.For):
+                s = dataclasses.replace(s, body=ir.Block(self.block(s.body.statements, lengths), s.body.results))
+            elif isinstance(s, ir.Op) and s.spelling is None:
+                s = self.said(s, lengths)
+            done.append(s)
+        return done
+
+    def said(self, s: ir.Op, lengths: Lengths):
+        if s.function is np.sum and len(s.args) == 1 and not s.kwargs:
+            return self.sum(s, lengths)
+        if s.function is np.expand_dims and len(s.args) == 2 and not s.kwargs:
+            return self.expanded(s)
+        if s.function is np.copy and not s.kwargs and types.type_of(s.args[0]).kind is Kind.ARRAY:
+            return dataclasses.replace(s, spelling="copy()")
+        if s.function in (arrays.times, arrays.over) and not s.kwargs:
+            return self.guarded(s)
+        return s
+
+    def guarded(self, s: ir.Op):
+        """A product or quotient of numbers that is zero where its first factor is."""
+        g, p = s.args
+        if not isinstance(g, Value) or any(
+            t.kind is not Kind.NUMBER or not t.is_real for t in map(types.type_of, s.args)
+        ):
+            return s
+        if s.function is arrays.over and (not isinstance(p, Value) or self.same.get(p, p) not in self.divisors):
+            return s
+        plain = Value("t", s.target.type)
+        function = operator.mul if s.function is arrays.times else operator.truediv
+        then = ir.Block([ir.Op(plain, function, s.args, {}, None, s.location)], (plain,))
+        return ir.If(g, then, ir.Block([], (Constant(0.0),)), (s.target,), s.location)
+
+    def sum(self, s: ir.Op, lengths: Lengths) -> ir.Op:
+        """The sum of all entries: of a product of two arrays their inner product."""
+        (x,) = s.args
+        product = self.definitions.get(x) if isinstance(x, Value) else None
+        if isinstance(product, ir.Op) and product.function in INNER and self.uses[x] == 1:
+            a, b = map(types.type_of, product.args)
+            doubles = all(t.kind is Kind.ARRAY and t.ndim and t.dtype in ("float64", types.REAL) for t in (a, b))
+            if doubles and lengths.same(a, b):
+                return ir.Op(s.target, INNER[product.function], product.args, {}, None, s.location)
+        if types.type_of(x).kind is Kind.ARRAY:
+            return dataclasses.replace(s, spelling="sum()")
+        return s
+
+    @staticmethod
+    def expanded(s: ir.Op) -> ir.Op:
+        """A new axis: an index with None in its place."""
+        a, axis = types.type_of(s.args[0]), types.constant(s.args[1])
+        if a.kind is not Kind.ARRAY or not a.ndim or type(axis) is not int:
+            return s
+        axis %= a.ndim + 1
+        index = None if axis == 0 else (*[slice(None)] * axis, None)
+        return ir.Op(s.target, operator.getitem, (s.args[0], Constant(index)), {}, None, s.location)

@@ -1,0 +1,55 @@
+"""Asks shapes of values that are at hand anyway, so that no value is saved for its shape alone.
+
+In::
+
+    t = z[:n]                           # forward
+    i = np.tanh(t)
+    a = operator.mul(i, c)
+
+    dz = unbroadcast(da, t)             # backward, which reads `i`
+
+Out::
+
+    dz = unbroadcast(da, i)
+"""
+
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import contents_read, shapes_of
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.lengths import Lengths
+from s2sgrad.transform.ir import Kind, Value
+
+
+def with_templates(block: ir.Block, lengths: Lengths) -> ir.Block:
+    """A backward block that asks the shapes of values from outside of it of as few of them as may be."""
+    own = walk.defined(block)
+    contents = contents_read(block)
+    known = [v for v in walk.free(block) if v in contents and v.type.kind is Kind.ARRAY]
+    chosen: dict = {}
+
+    def template(v):
+        if not isinstance(v, Value) or v.type.kind is not Kind.ARRAY or v in own or v in contents:
+            return v
+        if v not in chosen:
+            alike = (w for w in known if types.same_dtype(v.type, w.type) and lengths.same(v.type, w.type))
+            chosen[v] = next(alike, v)
+            if chosen[v] is v:
+                known.append(v)
+        return chosen[v]
+
+    return _replaced(block, template)
+
+
+def _replaced(block: ir.Block, template) -> ir.Block:
+    statements = []
+    for s in block.statements:
+        s = walk.substituted(s, {})
+        if isinstance(s, ir.If):
+            s.then, s.orelse = _replaced(s.then, template), _replaced(s.orelse, template)
+        elif isinstance(s, ir.For):
+            s.body = _replaced(s.body, template)
+        elif isinstance(s, ir.Op) and not s.kwargs and (places := shapes_of(s.function)):
+            args = tuple([template(x) if i in places else x for i, x in enumerate(s.args)])
+            s = ir.Op(s.target, s.function, args, {}, s.spelling, s.location)
+        statements.append(s)
+    return ir.Block(statements, block.results)

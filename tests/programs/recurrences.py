@@ -1,0 +1,458 @@
+"""Recurrences, integrators, root finders, dynamic programming and networks, as textbooks write them."""
+
+import math
+
+import numpy as np
+
+from tests.programs.corpus import kernel
+
+
+def line(n):
+    return np.sin(np.linspace(0.4, 4.0, n)) + 1.5
+
+
+def weights(n, m):
+    return np.sin(np.add.outer(1.7 * np.arange(n), np.arange(m))) / np.sqrt(m)
+
+
+@kernel("loops", small=(1.1, 0.4, 0.1, 5), large=(1.1, 0.4, 0.01, 1000), argnums=(0, 1))
+def lotka_volterra(alpha, beta, h, steps):
+    def slope(x, y):
+        return alpha * x - beta * x * y, 0.1 * x * y - 0.4 * y
+
+    x, y = 10.0, 5.0
+    for _ in range(steps):
+        k1x, k1y = slope(x, y)
+        k2x, k2y = slope(x + h / 2 * k1x, y + h / 2 * k1y)
+        k3x, k3y = slope(x + h / 2 * k2x, y + h / 2 * k2y)
+        k4x, k4y = slope(x + h * k3x, y + h * k3y)
+        x += h / 6 * (k1x + 2 * k2x + 2 * k3x + k4x)
+        y += h / 6 * (k1y + 2 * k2y + 2 * k3y + k4y)
+    return x * x + y
+
+
+@kernel("slices", small=(line(4), 0.1, 4), large=(line(1000), 0.01, 100))
+def runge_kutta(y, h, steps):
+    def f(y):
+        return np.sin(y) * y[::-1] - 0.1 * y
+
+    for _ in range(steps):
+        k1 = f(y)
+        k2 = f(y + 0.5 * h * k1)
+        k3 = f(y + 0.5 * h * k2)
+        k4 = f(y + h * k3)
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return np.sum(y * y)
+
+
+@kernel("loops", small=(0.3, 0.1, 6), large=(0.3, 0.01, 1000), argnums=(0, 1))
+def pendulum(theta, h, steps):
+    omega = 0.0
+    for _ in range(steps):
+        omega -= h * math.sin(theta)
+        theta += h * omega
+    return theta * theta + omega * omega
+
+
+@kernel("slices", small=(line(8).reshape(4, 2), 0.1, 3), large=(line(400).reshape(200, 2), 0.01, 3))
+def n_body(x, h, steps):
+    v = np.zeros_like(x)
+    for _ in range(steps):
+        d = x[None, :, :] - x[:, None, :]
+        r2 = np.sum(d * d, axis=2) + 0.1
+        a = np.sum(d / r2[:, :, None] ** 1.5, axis=1)
+        v = v + h * a
+        x = x + h * v
+    return np.sum(x * x) + np.sum(v * v)
+
+
+@kernel("loops", small=(line(9).reshape(3, 3), 0.1, 2), large=(line(36).reshape(12, 3), 0.01, 3))
+def n_body_by_pairs(x0, h, steps):
+    x = x0.copy()
+    n = len(x)
+    v = np.zeros((n, 3))
+    for _ in range(steps):
+        for i in range(n):
+            for j in range(i + 1, n):
+                dx = x[i, 0] - x[j, 0]
+                dy = x[i, 1] - x[j, 1]
+                dz = x[i, 2] - x[j, 2]
+                f = h / (dx * dx + dy * dy + dz * dz + 0.1) ** 1.5
+                v[i, 0] -= f * dx
+                v[i, 1] -= f * dy
+                v[i, 2] -= f * dz
+                v[j, 0] += f * dx
+                v[j, 1] += f * dy
+                v[j, 2] += f * dz
+        x += h * v
+    return np.sum(x * x)
+
+
+@kernel("slices", small=(line(5), 0.3 * np.eye(2)), large=(line(200), 0.3 * np.eye(2)), argnums=(0, 1))
+def kalman_filter(z, q):
+    f = np.array([[1.0, 0.1], [0.0, 1.0]])
+    h = np.array([[1.0, 0.0]])
+    x = np.zeros(2)
+    p = np.eye(2)
+    loss = 0.0
+    for t in range(len(z)):
+        x = f @ x
+        p = f @ p @ f.T + q
+        y = z[t] - h @ x
+        s = h @ p @ h.T + 0.5
+        k = p @ h.T / s
+        x = x + k @ y
+        p = (np.eye(2) - k @ h) @ p
+        loss += np.sum(y * y) / s[0, 0] + np.log(s[0, 0])
+    return loss
+
+
+@kernel("loops", small=(line(6), 0.2, 0.5), large=(line(500), 0.2, 0.5), argnums=(0, 1, 2))
+def kalman_scalar(z, q, r):
+    x = 0.0
+    p = 1.0
+    loss = 0.0
+    for i in range(len(z)):
+        p = p + q
+        k = p / (p + r)
+        e = z[i] - x
+        loss += e * e / (p + r)
+        x = x + k * e
+        p = (1.0 - k) * p
+    return loss
+
+
+@kernel(
+    "slices",
+    small=(weights(5, 3), weights(3, 3)),
+    large=(weights(100, 30), weights(30, 30)),
+    argnums=(0, 1),
+    smooth=False,
+)
+def viterbi(emission, transition):
+    score = emission[0]
+    for t in range(1, len(emission)):
+        score = np.max(score[:, None] + transition, axis=0) + emission[t]
+    return np.max(score)
+
+
+@kernel(
+    "loops", small=(weights(4, 3), weights(3, 3)), large=(weights(20, 8), weights(8, 8)), argnums=(0, 1), smooth=False
+)
+def viterbi_by_states(emission, transition):
+    steps, n = emission.shape
+    score = np.zeros((steps, n))
+    for j in range(n):
+        score[0, j] = emission[0, j]
+    for t in range(1, steps):
+        for j in range(n):
+            best = -1e9
+            for i in range(n):
+                s = score[t - 1, i] + transition[i, j]
+                if s > best:
+                    best = s
+            score[t, j] = best + emission[t, j]
+    return np.max(score[steps - 1])
+
+
+@kernel("slices", small=(weights(4, 3), weights(3, 3)), large=(weights(100, 30), weights(30, 30)), argnums=(0, 1))
+def forward_algorithm(emission, transition):
+    alpha = emission[0]
+    for t in range(1, len(emission)):
+        scores = alpha[:, None] + transition
+        m = np.max(scores, axis=0)
+        alpha = np.log(np.sum(np.exp(scores - m), axis=0)) + m + emission[t]
+    return np.log(np.sum(np.exp(alpha)))
+
+
+@kernel("loops", small=(line(4), line(5) * 0.9), large=(line(25), line(25) * 0.9), argnums=(0, 1), smooth=False)
+def edit_cost(a, b):
+    n, m = len(a), len(b)
+    d = np.zeros((n + 1, m + 1))
+    for i in range(1, n + 1):
+        d[i, 0] = i * 0.5
+    for j in range(1, m + 1):
+        d[0, j] = j * 0.6
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            change = abs(a[i - 1] - b[j - 1])
+            d[i, j] = min(d[i - 1, j] + 0.5 * a[i - 1], d[i, j - 1] + 0.6, d[i - 1, j - 1] + change)
+    return d[n, m]
+
+
+@kernel("loops", small=(line(4), line(4) * 0.8), large=(line(20), line(20) * 0.8), argnums=(0, 1))
+def soft_warping(a, b):
+    n, m = len(a), len(b)
+    d = np.full((n + 1, m + 1), 1e3)
+    d[0, 0] = 0.0
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            c = (a[i - 1] - b[j - 1]) ** 2
+            low = min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])
+            z = math.exp(low - d[i - 1, j]) + math.exp(low - d[i, j - 1]) + math.exp(low - d[i - 1, j - 1])
+            d[i, j] = c + low - math.log(z)
+    return d[n, m]
+
+
+@kernel("slices", small=(weights(4, 4) + 1.3,), large=(weights(50, 50) * 5 + 1.3,), smooth=False)
+def floyd_warshall(d0):
+    d = d0.copy()
+    for k in range(len(d)):
+        d = np.minimum(d, d[:, k : k + 1] + d[k : k + 1, :])
+    return np.sum(d)
+
+
+@kernel("loops", small=(weights(4, 4) + 1.3,), large=(weights(12, 12) * 3 + 1.3,), smooth=False)
+def floyd_warshall_by_entries(d0):
+    d = d0.copy()
+    n = len(d)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+    return np.sum(d)
+
+
+@kernel(
+    "slices",
+    small=(weights(4, 3), weights(5, 8), weights(2, 8), np.zeros(8)),
+    large=(weights(50, 20), weights(60, 160), weights(40, 160), np.zeros(160)),
+    argnums=(1, 3),
+)
+def lstm(xs, w, _, b):
+    n = len(b) // 4
+    h = np.zeros(n)
+    c = np.zeros(n)
+    loss = 0.0
+    for x in xs:
+        z = np.concatenate([x, h]) @ w + b
+        i = 1 / (1 + np.exp(-z[:n]))
+        f = 1 / (1 + np.exp(-z[n : 2 * n]))
+        o = 1 / (1 + np.exp(-z[2 * n : 3 * n]))
+        g = np.tanh(z[3 * n :])
+        c = f * c + i * g
+        h = o * np.tanh(c)
+        loss = loss + np.sum(h * h)
+    return loss
+
+
+@kernel(
+    "slices",
+    small=(weights(4, 3), weights(3, 3), weights(3, 3)),
+    large=(weights(100, 40), weights(40, 40), weights(40, 40)),
+    argnums=(1, 2),
+)
+def recurrent_network(xs, w, u):
+    h = np.zeros(len(u))
+    out = np.zeros((len(xs), len(u)))
+    for t in range(len(xs)):
+        h = np.tanh(xs[t] @ w + u @ h)
+        out[t] = h
+    return np.sum(out**2)
+
+
+@kernel(
+    "slices", small=(weights(5, 3), line(3), line(3)), large=(weights(500, 64), line(64), line(64)), argnums=(0, 1, 2)
+)
+def batch_norm(x, gamma, beta):
+    for _ in range(3):
+        mean = np.mean(x, axis=0)
+        var = np.mean((x - mean) ** 2, axis=0)
+        x = np.maximum(gamma * (x - mean) / np.sqrt(var + 1e-5) + beta, 0.0)
+    return np.sum(x * x)
+
+
+@kernel("slices", small=(weights(5, 5), weights(2, 2)), large=(weights(60, 60), weights(5, 5)), argnums=(0, 1))
+def convolution(x, w):
+    k = len(w)
+    n, m = x.shape[0] - k + 1, x.shape[1] - k + 1
+    y = np.zeros((n, m))
+    for i in range(k):
+        for j in range(k):
+            y += w[i, j] * x[i : i + n, j : j + m]
+    return np.sum(y * y)
+
+
+@kernel("slices", small=(weights(5, 5), weights(2, 2)), large=(weights(30, 30), weights(5, 5)), argnums=(0, 1))
+def convolution_by_windows(x, w):
+    k = len(w)
+    n, m = x.shape[0] - k + 1, x.shape[1] - k + 1
+    y = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            y[i, j] = np.sum(x[i : i + k, j : j + k] * w)
+    return np.sum(np.tanh(y))
+
+
+@kernel("loops", small=(line(6), line(3)), large=(line(120), line(8)), argnums=(0, 1))
+def convolution_1d(x, w):
+    n, k = len(x), len(w)
+    y = np.zeros(n - k + 1)
+    for i in range(n - k + 1):
+        s = 0.0
+        for j in range(k):
+            s += x[i + j] * w[j]
+        y[i] = s
+    return np.sum(y * y)
+
+
+@kernel("loops", small=(2.0,), large=(2.0,))
+def newton_root(a):
+    x = a
+    while abs(x * x - a) > 1e-12:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+@kernel("loops", small=(0.3, 2), large=(0.3, 200), argnums=0)
+def kepler(e, orbits):
+    total = 0.0
+    for k in range(orbits):
+        m = 0.03 * k
+        x = m
+        while abs(x - e * math.sin(x) - m) > 1e-12:
+            x = x - (x - e * math.sin(x) - m) / (1.0 - e * math.cos(x))
+        total += math.cos(x)
+    return total
+
+
+@kernel("loops", small=(2.0, 5, 0.1), large=(2.0, 500, 1e-6))
+def bisection(a, roots, tolerance):
+    total = 0.0
+    for k in range(1, roots + 1):
+        low, high = 0.0, a + k
+        while high - low > tolerance:
+            mid = 0.5 * (low + high)
+            if mid * mid > k:
+                high = mid
+            else:
+                low = mid
+        total += 0.5 * (low + high)
+    return total
+
+
+@kernel("loops", small=(line(4), line(4)[::-1].copy(), 6), large=(line(10), line(10)[::-1].copy(), 500))
+def simulated_annealing(x, draws, steps):
+    state = x[0]
+    energy = (state - 0.3) ** 2 * x[1]
+    temperature = 1.0
+    best = energy
+    n = len(draws)
+    for k in range(steps):
+        proposal = state + 0.3 * (draws[k % n] - 1.6) * temperature
+        e = (proposal - 0.3) ** 2 * x[1] + 0.1 * x[2] * math.cos(proposal)
+        if e < energy or math.exp((energy - e) / temperature) > draws[(3 * k) % n] / 2.5:
+            state = proposal
+            energy = e
+        if energy < best:
+            best = energy
+        temperature *= 0.99
+    return best + state
+
+
+@kernel("loops", small=(0.7, 3), large=(0.7, 200))
+def ray_marching(radius, rays):
+    total = 0.0
+    for k in range(rays):
+        angle = 0.3 * k / rays
+        c, s = math.cos(angle), math.sin(angle)
+        t = 0.0
+        for _ in range(30):
+            x, y, z = t * c, t * s, -3.0 + t * c
+            d = math.sqrt(x * x * 0.01 + y * y + z * z) - radius
+            if d < 1e-4:
+                break
+            t = t + d
+            if t > 10.0:
+                break
+        total += 1.0 / (1.0 + t)
+    return total
+
+
+@kernel("slices", small=(line(4), 0.2, 0.05), large=(line(20000), 0.2, 0.05), argnums=(0, 1, 2))
+def black_scholes(s, sigma, r):
+    k, t = 1.4, 0.5
+    total = 0.0
+    for _ in range(2):
+        d1 = (np.log(s / k) + (r + 0.5 * sigma**2) * t) / (sigma * np.sqrt(t))
+        d2 = d1 - sigma * np.sqrt(t)
+        n1 = 1 / (1 + np.exp(-1.702 * d1))
+        n2 = 1 / (1 + np.exp(-1.702 * d2))
+        call = s * n1 - k * np.exp(-r * t) * n2
+        total += np.sum(call)
+        t = t + 0.5
+    return total
+
+
+@kernel("loops", small=(1.2, 0.2, 4), large=(1.2, 0.2, 40), argnums=(0, 1))
+def binomial_tree(s, sigma, n):
+    dt = 1.0 / n
+    u = math.exp(sigma * math.sqrt(dt))
+    p = (1.01 - 1 / u) / (u - 1 / u)
+    values = [max(s * u ** (2 * i - n) - 1.0, 0.0) for i in range(n + 1)]
+    for step in range(n):
+        values = [0.99 * (p * values[i + 1] + (1 - p) * values[i]) for i in range(n - step)]
+    return values[0]
+
+
+@kernel("slices", small=(line(5), 1.1, 0.2), large=(line(200), 1.1, 0.2), argnums=(1, 2))
+def monte_carlo(draws, s0, sigma):
+    s = s0 * np.ones(50)
+    for z in draws:
+        s = s * np.exp((0.01 - 0.5 * sigma**2) * 0.1 + sigma * 0.3 * z * np.linspace(-1, 1, 50))
+    return np.mean(np.maximum(s - 1.0, 0.0))
+
+
+@kernel("loops", small=(line(6), 0.3), large=(line(1000), 0.3), argnums=(0, 1))
+def exponential_smoothing(x, a):
+    s = x[0]
+    loss = 0.0
+    for i in range(1, len(x)):
+        loss += (x[i] - s) ** 2
+        s = a * x[i] + (1 - a) * s
+    return loss
+
+
+@kernel("loops", small=(line(6), 0.3, 0.2), large=(line(500), 0.3, 0.2), argnums=(0, 1, 2))
+def garch(returns, alpha, beta):
+    variance = 0.5
+    loss = 0.0
+    for r in returns:
+        loss += math.log(variance) + r * r / variance
+        variance = 0.1 + alpha * r * r + beta * variance
+    return loss
+
+
+@kernel("loops", small=(line(5),), large=(line(500),))
+def logistic_map(x):
+    s = 0.0
+    y = 0.3
+    for i in range(len(x)):
+        y = (x[i] + 1.0) * y * (1.0 - y)
+        s += y * y
+    return s
+
+
+@kernel("loops", small=(line(4), 0.3), large=(line(60), 0.3), argnums=(0, 1))
+def horner(c, x):
+    total = 0.0
+    for k in range(10):
+        y = 0.0
+        for i in range(len(c) - 1, -1, -1):
+            y = y * (x + 0.01 * k) + c[i]
+        total += y
+    return total
+
+
+@kernel(
+    "slices",
+    small=(line(6).reshape(3, 2), line(4).reshape(2, 2)),
+    large=(line(2000).reshape(1000, 2), line(20).reshape(10, 2)),
+)
+def k_means(x, centres):
+    for _ in range(3):
+        d = np.sum((x[:, None, :] - centres[None, :, :]) ** 2, axis=2)
+        w = np.exp(-d)
+        w = w / np.sum(w, axis=1, keepdims=True)
+        centres = w.T @ x / np.sum(w, axis=0)[:, None]
+    return np.sum(centres**2)
