@@ -6,7 +6,7 @@ over steps is made of are put together to one matrix product at the end.
 
 import numpy as np
 
-from benchmarks.functions import Case, RNG
+from benchmarks.functions import RNG, Case
 
 
 def heat(u0, k, steps):

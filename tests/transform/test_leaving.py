@@ -142,7 +142,7 @@ def test_what_a_loop_with_a_break_becomes():
                 t = dx / t if dx else 0.0  # line {first + 3}: step = (x * x - a) / (2 * x)
                 da += t
                 dx = dx + 2 * (t * step if t else 0.0) - 2 * t * x
-            da += dx             # line {first + 2}: for _ in range(50):
+            da += dx                       # line {first + 2}: for _ in range(50):
             return float(da)
         '''
     )

@@ -44,7 +44,6 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Constant, Kind, Value
 
-
 INNER = {operator.mul: np.vdot, arrays.times: arrays.inner}
 
 
@@ -62,9 +61,9 @@ def divisors(block: ir.Block, entering=()):
     """Python's own numbers by which each run of the block that gives them their value divides: they are not zero."""
     own = {v for s in block.statements for v in walk.defines(s)} | set(entering)
     for s in block.statements:
-        if isinstance(s, ir.Op) and s.function is operator.truediv and s.args[1] in own:
-            if all(types.type_of(x).dtype in ("float", "int") for x in s.args):
-                yield s.args[1]
+        numbers = isinstance(s, ir.Op) and all(types.type_of(x).dtype in ("float", "int") for x in s.args)
+        if numbers and s.function is operator.truediv and s.args[1] in own:
+            yield s.args[1]
         for inner in walk.blocks(s):
             yield from divisors(inner, walk.enters(s))
 
