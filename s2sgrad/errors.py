@@ -86,5 +86,13 @@ class GradientCheckError(S2SGradError, AssertionError):
     """`check` found a derivative that disagrees with finite differences."""
 
 
+class GradcheckError(S2SGradError, RuntimeError):
+    """`gradcheck` found that a function of tensors and its backward disagree."""
+
+
+class OnceDifferentiableError(S2SGradError, RuntimeError):
+    """The derivative was asked of a backward that is marked `once_differentiable`."""
+
+
 class ExportError(S2SGradError):
     """A gradient uses something that cannot be written into a file of its own."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from s2sgrad.api import trees
 from s2sgrad.errors import GradientCheckError
+from s2sgrad.runtime.differences import extrapolated
 
 MOST = 200  # entries of one array that are perturbed; beyond, a sample of them and a random direction
 
@@ -124,7 +125,7 @@ def _slope(primal, values, i, j, direction) -> float:
         moved[i] = trees.map_leaves(lambda x: _moved(x, step * direction) if next(count) == j else x, moved[i])
         return float(primal(moved))
 
-    return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+    return extrapolated(at, h)
 
 
 def _moved(x, change):

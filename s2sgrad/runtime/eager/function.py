@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from s2sgrad.errors import OnceDifferentiableError
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.engine import FUNCTION, typed
@@ -419,7 +420,9 @@ class _Refusing(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise OnceDifferentiableError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
 
 InplaceFunction = Function

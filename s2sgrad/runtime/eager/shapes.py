@@ -154,7 +154,9 @@ def expand(input, *size):
     target = tuple([have if want == -1 else want for have, want in zip(full, size, strict=True)])
     if any(have not in (1, want) for have, want in zip(full, target, strict=True)):
         raise RuntimeError(f"expanded size {list(size)} must match the existing size {list(shape)}")
-    return call("Expand", np.broadcast_to, input, target)
+    out = call("Expand", np.broadcast_to, input, target)
+    out._a.flags.writeable = input._a.flags.writeable  # NumPy's answer is read-only, whether elements meet or not
+    return out
 
 
 @op()

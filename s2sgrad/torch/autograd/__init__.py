@@ -13,6 +13,7 @@ from s2sgrad.runtime.eager.modes import (
     set_multithreading_enabled,
 )
 from s2sgrad.torch.autograd import function, functional, grad_mode, graph
+from s2sgrad.torch.autograd.gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function",
@@ -25,6 +26,8 @@ __all__ = [
     "functional",
     "grad",
     "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "inference_mode",
     "no_grad",
