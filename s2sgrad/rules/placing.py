@@ -19,9 +19,20 @@ def writable_diagonal(a, offset=0, axis1=0, axis2=1):
 linear(writable_diagonal, lambda g, a, offset=0, axis1=0, axis2=1: embed_diagonal(g, a, offset, axis1, axis2))
 
 
+def expanded(a, shape):
+    """``np.broadcast_to``, writable as its base is."""
+    out = np.broadcast_to(a, shape)
+    if a.flags.writeable:
+        out.flags.writeable = True
+    return out
+
+
+linear(expanded, lambda g, a, shape: unbroadcast(g, a))
+
+
 def kept_copy(a):
-    """A copy in the memory order of `a`."""
-    return np.array(a)
+    """A copy in the memory order of `a`; row by row where elements share their memory."""
+    return np.array(a, order="C" if 0 in a.strides else "K")
 
 
 linear(kept_copy, lambda g, a: g)
@@ -36,8 +47,8 @@ linear(row_copy, lambda g, a: g)
 
 
 def pieces(a, keys):
-    """Several items of `a`."""
-    return tuple([a[key] for key in keys])
+    """Several items of `a`, all of them arrays."""
+    return tuple([a[(*key, ...)] for key in keys])
 
 
 def pieces_pullback(g, out, a, keys):

@@ -27,6 +27,8 @@ from s2sgrad.runtime.eager.modes import (
     set_grad_enabled,
 )
 from s2sgrad.runtime.eager.registry import FUNCTIONS as _FUNCTIONS
+from s2sgrad.runtime.eager.shapes import CONTIGUOUS as _CONTIGUOUS
+from s2sgrad.runtime.eager.shapes import PRESERVE as _PRESERVE
 from s2sgrad.runtime.eager.tensor import Size, Tensor
 from s2sgrad.runtime.grad_mode import is_grad_enabled
 from s2sgrad.torch import autograd, cuda, linalg, nn
@@ -39,6 +41,7 @@ cfloat, cdouble = complex64, complex128  # noqa: F821
 
 inf, nan, pi, e = [__import__("math").__dict__[name] for name in ("inf", "nan", "pi", "e")]
 newaxis = None
+contiguous_format, preserve_format = _CONTIGUOUS, _PRESERVE
 strided = "torch.strided"
 __version__ = "2.13"
 

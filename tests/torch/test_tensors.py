@@ -110,7 +110,11 @@ def test_flags():
         y.is_leaf = True
     with pytest.raises(RuntimeError, match="leaf"):
         y.requires_grad = False
-    y.requires_grad = True
+    with pytest.raises(RuntimeError, match="leaf"):
+        y.requires_grad = True
+    assert y.requires_grad_() is y
+    with pytest.raises(RuntimeError, match="must be a bool"):
+        x.requires_grad = 1
     with torch.no_grad():
         z = x * 2
     assert z.is_leaf and not z.requires_grad

@@ -8,13 +8,21 @@ import numpy as np
 from s2sgrad.runtime.eager.engine import Run
 from s2sgrad.runtime.eager.graph import GradientEdge, edge_node
 from s2sgrad.runtime.eager.node import as_tensor, as_traced
-from s2sgrad.runtime.eager.tensor import Tensor, new, node_of
+from s2sgrad.runtime.eager.tensor import Tensor, gradient_type, new, node_of
 
 
 def _sequence(values):
     if isinstance(values, Tensor | GradientEdge):
         return (values,)
     return tuple(values)
+
+
+def _roots(values):
+    roots = _sequence(values)
+    for root in roots:
+        if not isinstance(root, Tensor | GradientEdge):
+            raise AssertionError(f"backward passes start from Tensors or gradient edges, not {type(root).__name__}")
+    return roots
 
 
 def _root_node(i, root):
@@ -30,6 +38,8 @@ def _root_node(i, root):
 
 def _seed(root, g, batched=False):
     """The gradient that a root starts with, as a tensor."""
+    if batched and isinstance(g, Tensor) and g._a.ndim == 0:
+        raise IndexError("with is_grads_batched, the first axis of a gradient counts vectors: this one has no axes")
     if isinstance(root, GradientEdge):
         if g is None:
             raise RuntimeError("grad can be implicitly created only for scalar outputs: give one for an edge")
@@ -96,7 +106,7 @@ def _target_node(t):
     if isinstance(t, GradientEdge):
         return edge_node(t)
     if not isinstance(t, Tensor):
-        raise TypeError(f"inputs are Tensors or gradient edges, not {type(t).__name__}")
+        raise RuntimeError(f"inputs are Tensors or gradient edges, not {type(t).__name__}")
     node = node_of(t)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -131,7 +141,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         if grad_tensors is not None:
             raise RuntimeError("grad_tensors and grad_variables were both given: use grad_tensors alone")
         grad_tensors = grad_variables
-    roots = _sequence(tensors)
+    roots = _roots(tensors)
     if isinstance(inputs, Mapping):
         if not isinstance(inputs, dict):
             raise TypeError("inputs is a Tensor, a sequence or a dict")
@@ -232,7 +242,7 @@ def grad(
             materialize_grads,
         )
         return dict(zip(keys, found, strict=True))
-    outputs, inputs = _sequence(outputs), _sequence(inputs)
+    outputs, inputs = _roots(outputs), _sequence(inputs)
     if not inputs:
         raise RuntimeError("inputs argument to grad() cannot be empty")
     if materialize_grads and any(isinstance(t, GradientEdge) for t in inputs):
@@ -267,7 +277,7 @@ def _result(t, g, taken, allow_unused, materialize, create_graph):
         zeros._rg = create_graph
         return zeros
     if not isinstance(t, GradientEdge):
-        g = _fit(g, t._a)
+        g = _fit(g, t)
     out = as_tensor(g)
     a = out._a
     if id(a) in taken or not a.flags.writeable or a.base is not None:
@@ -276,15 +286,15 @@ def _result(t, g, taken, allow_unused, materialize, create_graph):
     return out
 
 
-def _fit(g, a):
+def _fit(g, t):
     from s2sgrad.runtime.eager.engine import fitted, fitted_recorded
     from s2sgrad.runtime.eager.modes import enable_grad
     from s2sgrad.runtime.tensor import Traced
 
     if type(g) is Traced:
         with enable_grad():
-            return fitted_recorded(g, a)
-    return fitted(np.asarray(g), a)
+            return fitted_recorded(g, t._a, gradient_type(t))
+    return fitted(np.asarray(g), t._a, gradient_type(t))
 
 
 def _batched(outputs, inputs, seeds, retain, create_graph, allow_unused, materialize):
@@ -292,7 +302,7 @@ def _batched(outputs, inputs, seeds, retain, create_graph, allow_unused, materia
 
     counts = {g._a.shape[0] for g in seeds}
     if len(counts) != 1:
-        raise RuntimeError(f"the batches of grad_outputs differ in size: {sorted(counts)}")
+        raise ValueError(f"the batches of grad_outputs differ in size: {sorted(counts)}")
     (count,) = counts
     rows = [
         grad(

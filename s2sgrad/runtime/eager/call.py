@@ -13,6 +13,7 @@ from inspect import signature
 import numpy as np
 
 from s2sgrad.rules import neural
+from s2sgrad.rules.placing import pieces
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
@@ -43,6 +44,7 @@ shape_only(np.stack, "arrays", "out")
 shape_only(np.pad, "array", "out")
 shape_only(np.full, "fill_value", "out")
 shape_only(np.copy, "a", "out")
+shape_only(pieces, "a", "out")
 shape_only(np.matmul, "x1", "out", of="x1")
 shape_only(np.matmul, "x2", "out", of="x2")
 
@@ -365,10 +367,9 @@ def _wrap(out, name, function, arguments, before, whole):
                     finish(item.node.edges, name, function, arguments.tensors)
                 break
         items = [_wrap(item, name, function, arguments, before, False) for item in out]
-        if len(items) > 1:
-            for item in items:
-                if isinstance(item, Tensor) and item._base is not None and item._made is None:
-                    item._made = "multi"
+        for item in items:
+            if isinstance(item, Tensor) and item._base is not None and item._made is None:
+                item._made = "multi"
         return tuple(items)
     if kind is _ndarray or isinstance(out, np.generic):
         return _marked(new(np.asarray(out), None))
@@ -583,7 +584,8 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
     form_y, (y_x, y_y), y_out = variants[(1,)]
     form_xy, (xy_x, xy_y), xy_out = variants[(0, 1)]
     reads = tuple([r for r in NAMING[form_x].reads if r != 1])
-    form_n = renamed(form_x, number_name or name, Naming((0,), with_number, not reads, reads))
+    light = not NAMING[form_x].reads  # a number counts as saved, too
+    form_n = renamed(form_x, number_name or name, Naming((0,), with_number, light, reads))
 
     def careful(x, y):
         (x, y), _ = prepare(x, y)

@@ -31,7 +31,8 @@ def _array_of(data):
         return np.array(data, dtypes.of(data.dtype).numpy)
     a = np.array(_plain(data))
     if a.dtype == object or a.dtype.kind in "US":
-        raise TypeError(f"cannot make a tensor of {type(data).__name__}: numbers in nested lists of equal lengths are")
+        error = ValueError if a.dtype.kind in "US" else RuntimeError
+        raise error(f"cannot make a tensor of {type(data).__name__}: numbers in nested lists of equal lengths are")
     if a.dtype.kind == "f" and not _has_arrays(data):
         return a.astype(dtypes.get_default_dtype().numpy)
     if a.dtype.kind == "c" and not _has_arrays(data):
@@ -83,15 +84,29 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     return made(a, requires_grad)
 
 
-@op("asarray", method=False)
-def as_tensor(data, dtype=None, device=None, requires_grad=False):
+@op(method=False)
+def as_tensor(data, dtype=None, device=None):
     """A tensor on the memory of `data` where that is an array or a tensor already."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtypes.of(dtype))
     if isinstance(data, np.ndarray):
         d = dtypes.of(data.dtype if dtype is None else dtype)
-        return made(data[...] if data.dtype == d.numpy else data.astype(d.numpy), requires_grad)
+        return made(data[...] if data.dtype == d.numpy else data.astype(d.numpy))
     return tensor(data, dtype=dtype)
+
+
+@op(method=False)
+def asarray(data, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """A leaf, or a constant, on the memory of `data` where that is an array or a tensor already, unless `copy`."""
+    out = as_tensor(data, dtype)
+    shared = out is data or isinstance(data, np.ndarray) and np.may_share_memory(out._a, data)
+    if copy is False and not shared:
+        raise ValueError("asarray: the data must be copied, and copy=False forbids it")
+    if isinstance(data, Tensor) and not requires_grad:
+        out = out.detach()
+    if copy and shared:
+        out = out.clone()
+    return out.requires_grad_() if requires_grad else out
 
 
 @op(method=False)

@@ -83,7 +83,7 @@ def add(input, other, *, alpha=1):
 def sub(input, other, *, alpha=1):
     """``input - alpha * other``."""
     x, y = _operand(input), _operand(other)
-    if isinstance(x, Tensor) and isinstance(y, Tensor) and (x._a.dtype == bool or y._a.dtype == bool):
+    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in (x, y)):
         raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
     return _sub(x, _scaled(y, alpha))
 

@@ -21,7 +21,7 @@ from s2sgrad.runtime.eager.call import NAMING, cast
 from s2sgrad.runtime.eager.hooks import run_after, run_before, run_tensor_hooks
 from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
-from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, family, new
+from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, family, gradient_type, new
 from s2sgrad.runtime.eager.versions import STALE, written
 from s2sgrad.runtime.grad_mode import is_grad_enabled
 from s2sgrad.runtime.node import Form, Node
@@ -223,11 +223,13 @@ class Run:
 
     def _careful(self, node, number, g):
         """Run a node with all that may be attached to it; return the gradients of its edges."""
+        if self.needed is not None and number not in self.needed:
+            return None
         attached = getattr(node, "face", None) if type(node) is not Node else None
         leaf = node.form is ACCUMULATE
         hooks = node.variable._hooks if leaf else attached and attached.tensor_hooks
         if hooks and g is not None:
-            dtype = node.variable._a.dtype if leaf else attached.dtype
+            dtype = gradient_type(node.variable) if leaf else attached.dtype
             g = self._value(run_tensor_hooks(hooks, typed(as_tensor(g), dtype)))
             self.owned.discard(number)
         if attached is not None and attached.retain is not None:
@@ -302,7 +304,7 @@ def _tuple(edges):
 
 def typed(t, dtype):
     """A gradient as users see it: of the type of what it is the gradient of."""
-    return t if t._a.dtype == dtype else cast(t, dtypes.of(dtype))
+    return t if dtype is None or t._a.dtype == dtype else cast(t, dtypes.of(dtype))
 
 
 def places_of(node):
@@ -367,13 +369,13 @@ def accumulate(variable, g, create_graph, owned=False):
     with _adding:
         old = variable._grad
         if create_graph:
-            g = fitted_recorded(g, a)
+            g = fitted_recorded(g, a, gradient_type(variable))
             if old is None:
                 variable._grad = new(layout.laid_out(np.asarray(g.primal), a), g.node)
             else:
                 variable._grad = old + as_tensor(g)
             return
-        g = fitted(np.asarray(g), a)
+        g = fitted(np.asarray(g), a, gradient_type(variable))
         if old is None:
             variable._grad = new(layout.fresh(g, a, owned), None)
         else:
@@ -385,26 +387,26 @@ def accumulate(variable, g, create_graph, owned=False):
             old._a += g
 
 
-def fitted(g, a):
-    """`g` in the shape and type of `a`."""
+def fitted(g, a, dtype):
+    """`g` in the shape of `a` and of type `dtype`, where that is not None."""
     if g.shape != a.shape:
         g = np.asarray(unbroadcast(g, a))
-    if g.dtype != a.dtype:
-        if g.dtype.kind == "c" and a.dtype.kind != "c":
+    if dtype is not None and g.dtype != dtype:
+        if g.dtype.kind == "c" and dtype.kind != "c":
             g = np.real(g)
-        g = g.astype(a.dtype)
+        g = g.astype(dtype)
     return g
 
 
-def fitted_recorded(g, a):
+def fitted_recorded(g, a, dtype):
     from s2sgrad.runtime.record import apply
 
     if type(g) is not Traced:
         g = as_traced(as_tensor(g))
     if np.shape(g.primal) != a.shape:
         g = apply(unbroadcast, (g, a))
-    if np.asarray(g.primal).dtype != a.dtype:
-        if np.iscomplexobj(g.primal) and a.dtype.kind != "c":
+    if dtype is not None and np.asarray(g.primal).dtype != dtype:
+        if np.iscomplexobj(g.primal) and dtype.kind != "c":
             g = apply(np.real, (g,))
-        g = apply(neural.cast, (g, a.dtype))
+        g = apply(neural.cast, (g, dtype))
     return g if type(g) is Traced else as_traced(as_tensor(g))

@@ -13,7 +13,7 @@ from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import plain_index
 from s2sgrad.runtime.eager.layout import dense
-from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
+from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
 from s2sgrad.runtime.grad_mode import is_grad_enabled
@@ -24,8 +24,18 @@ from s2sgrad.runtime.views import WRITE, item_step
 _ndarray = np.ndarray
 
 
-def check_writable(t):
-    """Refuse writes that would leave a history nobody can follow."""
+_REFUSED = {  # by how a view was made, why a history cannot go through it
+    "no_grad": "a view that was created in no_grad mode is being modified inplace with grad mode enabled: "
+    "make the view in grad mode, or write within no_grad()",
+    "inference": "a view that was created in inference mode is being modified inplace outside of it",
+    "multi": "this view is one of several outputs of a function (unbind, split): it cannot be modified inplace",
+    "custom": "this view is the output of a custom Function and is being modified inplace: "
+    "return a clone() from forward",
+}
+
+
+def check_writable(t, value_recorded=False):
+    """Refuse writes that would leave a history nobody can follow; the value written may have one of its own."""
     refresh(t)
     if t._inference and not is_inference_mode_enabled():
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed: clone() it first")
@@ -39,21 +49,8 @@ def check_writable(t):
                 "do it within no_grad(), or on a clone()"
             )
         return
-    if made == "no_grad" and (base.requires_grad or t.requires_grad):
-        raise RuntimeError(
-            "a view that was created in no_grad mode is being modified inplace with grad mode enabled: "
-            "make the view in grad mode, or write within no_grad()"
-        )
-    if made == "inference" and base.requires_grad:
-        raise RuntimeError("a view that was created in inference mode is being modified inplace outside of it")
-    if made in ("multi", "multi written") and t.requires_grad:
-        raise RuntimeError(
-            "this view is one of several outputs of a function (unbind, split): it cannot be modified inplace"
-        )
-    if made == "custom" and t.requires_grad:
-        raise RuntimeError(
-            "this view is the output of a custom Function and is being modified inplace: return a clone() from forward"
-        )
+    if made in _REFUSED and (value_recorded or base.requires_grad or t.requires_grad):
+        raise RuntimeError(_REFUSED[made])
     if base._node is None and base._rg:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation: "
@@ -80,7 +77,8 @@ def rebase(t, node):
         return
     refresh(base)
     old = node_of(base) if base._node is not None else None
-    set_node(base, make_node(WRITE, (_like(base._a), t._steps, stand_in(t._a)), (old, node)))
+    steps = (*base._undo, *t._steps)
+    set_node(base, make_node(WRITE, (_like(base._a), steps, stand_in(t._a)), (old, node)))
     base._history = f.history
     t._history = -1
     t._seen = -1
@@ -91,7 +89,10 @@ def _overlaps(a):
     return a.size > 1 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
 
 
-def write(t, value, key=None, name="Write"):
+_WHOLE = object()
+
+
+def write(t, value, key=_WHOLE, name="Write"):
     """Make `value` the content of `t`.
 
     Without `key`, it is the new content computed from the old. With `key`, it is a tensor or a number that
@@ -111,20 +112,24 @@ def write(t, value, key=None, name="Write"):
         value = cast(value, t.dtype)
         raw = value._a
         node = node_of(value) if recording else None
+        if node is not None:
+            check_writable(t, True)
         if np.may_share_memory(raw, a):
             raw = np.array(raw)
     own = node_of(t) if recording else None
+    if key is _WHOLE and node is None:
+        key = ...
     count_if_needed(t)
     a = t._a
-    a[... if key is None else key] = raw
+    a[... if key is _WHOLE else key] = raw
     if node is None and own is None:
         return t
-    if key is not None:
+    if key is not _WHOLE:
         model = stand_in(raw) if isinstance(raw, _ndarray) else stand_in(np.asarray(stand_in(a)[key]))
         form = WRITE if name == "Write" else _written_whole(name)
         node = make_node(form, (_like(a), (item_step(key),), model), (own, node))
     rebase(t, node)
-    if key is None and value._a.shape == a.shape:
+    if key is _WHOLE and value._a.shape == a.shape:
         _resave(node, value._a, t._a)
     return t
 
@@ -254,6 +259,8 @@ def fill_(self, value):
         if value._a.ndim:
             raise RuntimeError("fill_ takes a number or a tensor without dimensions")
         value = cast(value, self.dtype).expand(*self._a.shape)
+    else:
+        _check_number(self, value)
     return write(self, value, ..., "Fill")
 
 
@@ -286,25 +293,51 @@ def setitem(self, key, value):
             raise RuntimeError(
                 f"shape mismatch: a value of shape {list(value._a.shape)} cannot be broadcast to {list(target)}"
             ) from None
-    elif isinstance(value, list | tuple):
-        value = FUNCTIONS["tensor"](value)
+    else:
+        _check_number(self, value)
     write(self, value, key)
+
+
+def _check_number(t, value):
+    """Refuse what is not a number that fits the type of `t`."""
+    if not isinstance(value, int | float | complex | np.number | np.bool_):
+        raise TypeError(f"cannot assign {type(value).__name__}: a number, a Tensor or an array can be assigned")
+    if isinstance(value, complex | np.complexfloating) and not t.dtype.is_complex:
+        raise RuntimeError(f"a complex number cannot be converted to {t.dtype!r}: take its real part")
 
 
 def _viewing(function):
     """The variant of a view operation that changes the tensor itself."""
 
     def forward(self, *args):
-        refresh(self)
-        out = function(self, *args)
-        self._a = out._a
-        self._node = out._node
+        check_writable(self)
+        shape = self._a.shape
+        with set_grad_enabled(self._node is not None):  # in any mode: a history must fit the shape
+            out = function(self, *args)
+        if self._base is None:
+            added = out._steps[len(self._steps) :]
+            self._undo = (*[_opposite(step, shape) for step in added], *self._undo)
+        if out._node is not None:
+            set_node(self, out._node)
+        self._a, self._steps = out._a, out._steps
+        count_write(self)
         return self
 
     return forward
 
 
-for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes"):
+def _opposite(step, shape):
+    """The step back to an array of `shape`."""
+    if step.function is np.squeeze:
+        (axes,) = step.after
+        return item_step(tuple([None if i in axes else slice(None) for i in range(len(shape))]))
+    if step.function is np.expand_dims:
+        (axis,) = step.after
+        return item_step((*(slice(None),) * (axis % (len(shape) + 1)), 0, ...))
+    return step  # an exchange of axes
+
+
+for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims"):
     setattr(Tensor, f"{_name}_", _viewing(getattr(Tensor, _name)))
 
 

@@ -39,13 +39,13 @@ def dense(a) -> bool:
     return True
 
 
-def _like(a):
-    return np.empty_like(a) if dense(a) else np.empty(a.shape, a.dtype)
+def _like(a, dtype):
+    return np.empty_like(a, dtype) if dense(a) else np.empty(a.shape, dtype)
 
 
 def laid_out(g, a):
     """A copy of `g` in the layout that a gradient of `a` has."""
-    out = _like(a)
+    out = _like(a, g.dtype)
     out[...] = g
     return out
 

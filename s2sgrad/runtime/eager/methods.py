@@ -1,5 +1,6 @@
 """What a tensor offers besides mathematics: numbers, arrays, types, printing, copying, storing."""
 
+import copy
 import io
 import pickle
 
@@ -8,7 +9,7 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, op
-from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
+from s2sgrad.runtime.eager.tensor import Parameter, Tensor, refresh
 
 # ---------------------------------------------------------------- numbers and arrays
 
@@ -30,7 +31,10 @@ def _number(kind, error):
     def convert(self):
         if self._a.size != 1:
             raise error(f"only one element tensors can be converted to Python numbers, this has {self._a.size}")
-        return kind(self._a.item())
+        value = self._a.item()
+        if isinstance(value, complex) and kind is not complex:
+            raise RuntimeError(f"the number {value} is complex: take its real part to get a {kind.__name__}")
+        return kind(value)
 
     return convert
 
@@ -227,9 +231,13 @@ def _text(a):
         return np.array2string(a, **plain)
     a = a if a.dtype.kind in "fc" else a.astype(np.float64)
     finite = a[np.isfinite(a)].astype(np.complex128 if a.dtype.kind == "c" else np.float64)
-    if a.dtype.kind == "f" and np.all(finite == np.round(finite)) and np.all(np.abs(finite) < 1e6):
+    if np.all(finite == np.round(finite)) and np.all(np.abs(finite) < 1e6):
         return np.array2string(a, **plain)
     return np.array2string(a, precision=4, floatmode="fixed", **plain)
+
+
+def _show_parameter(self):
+    return f"Parameter containing:\n{show(self)}"
 
 
 @method("__repr__")
@@ -267,12 +275,43 @@ def _number_text(a):
 
 @method("__format__")
 def formatted(self, spec):
-    return format(self._a.item(), spec) if spec else show(self)
+    return format(self._a.item(), spec) if self._a.ndim == 0 else object.__format__(self, spec)
 
 
 Tensor.__str__ = show
+Parameter.__repr__ = Parameter.__str__ = _show_parameter
 
 # ---------------------------------------------------------------- copying and storing
+
+
+def _attributes(t):
+    """What the user has set on a tensor."""
+    return {name: value for name, value in vars(t).items() if not hasattr(Tensor, name)}
+
+
+def _memory(a):
+    """The array that owns the memory of `a`, and where in it `a` lies: tensors that share memory share it when copied."""
+    owner = a
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if not owner.flags.forc:
+        return np.array(a), 0, a.shape, a.strides
+    return owner, a.__array_interface__["data"][0] - owner.__array_interface__["data"][0], a.shape, a.strides
+
+
+def _rebuilt(kind, owner, offset, shape, strides, dtype, requires_grad, attributes):
+    buffer = owner if owner.flags.c_contiguous else owner.T
+    out = object.__new__(kind)
+    out._a = np.ndarray(shape, dtype, buffer, offset, strides)
+    out._rg = requires_grad
+    vars(out).update(attributes)
+    return out
+
+
+@method("__reduce_ex__")
+def reduce(self, protocol):
+    refresh(self)
+    return _rebuilt, (type(self), *_memory(self._a), self._a.dtype, self.requires_grad, _attributes(self))
 
 
 @method("__deepcopy__")
@@ -283,30 +322,20 @@ def deepcopy(self, memo):
         raise RuntimeError(
             "only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol: detach() first"
         )
-    out = new(np.array(self._a), None)
-    out._rg = self._rg
-    memo[id(self)] = out
-    if self._grad is not None:
-        out._grad = deepcopy(self._grad, memo)
+    out = memo[id(self)] = _rebuilt(type(self), *copy.deepcopy(_memory(self._a), memo), self._a.dtype, self._rg, {})
+    vars(out).update(copy.deepcopy(_attributes(self), memo))
+    out._grad_type = self._grad_type
+    out._grad = copy.deepcopy(self._grad, memo)
     return out
 
 
 @method("__copy__")
 def shallow(self):
-    out = new(self._a[...], None)
-    out._rg = self.requires_grad
-    return out
-
-
-@method("__reduce_ex__")
-def reduce(self, protocol):
     refresh(self)
-    return _rebuilt, (np.array(self._a) if self._a.base is not None else self._a, self.requires_grad)
-
-
-def _rebuilt(array, requires_grad):
-    out = new(array, None)
-    out._rg = requires_grad
+    out = object.__new__(type(self))
+    out._a = self._a[...]
+    out._rg = self.requires_grad
+    vars(out).update(_attributes(self))
     return out
 
 

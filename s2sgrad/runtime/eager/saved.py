@@ -5,7 +5,7 @@ import numpy as np
 from s2sgrad.runtime.eager.call import NAMING
 from s2sgrad.runtime.eager.modes import Context, _mode, no_grad, saving, set_saving
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, Tensor, face, new
-from s2sgrad.runtime.eager.versions import STALE, _Keeping, checked
+from s2sgrad.runtime.eager.versions import CLEARED, STALE, _Keeping, checked
 from s2sgrad.runtime.record import GeneralForm
 
 _ndarray = np.ndarray
@@ -220,10 +220,10 @@ class allow_mutation_on_saved_tensors:  # noqa: N801
         _Keeping.copies = False
 
     def clear(self):
-        """Forget the copies made so far."""
+        """Forget the copies made so far: what was overwritten cannot be had again."""
         for entry in list(STALE.values()):
             if entry.copy is not None:
-                STALE.pop(entry.key, None)
+                entry.copy = CLEARED
 
 
 # ---------------------------------------------------------------- looking at saved values

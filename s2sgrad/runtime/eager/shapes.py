@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 
-from s2sgrad.rules.placing import kept_copy, pieces, row_copy, writable_diagonal
+from s2sgrad.rules.placing import expanded, kept_copy, pieces, row_copy, writable_diagonal
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import as_view, call, cast
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
 from s2sgrad.runtime.eager.tensor import Size, Tensor, new, refresh
+
+CONTIGUOUS, PRESERVE = "torch.contiguous_format", "torch.preserve_format"
 
 
 def _shape_of(x, shape):
@@ -154,9 +156,7 @@ def expand(input, *size):
     target = tuple([have if want == -1 else want for have, want in zip(full, size, strict=True)])
     if any(have not in (1, want) for have, want in zip(full, target, strict=True)):
         raise RuntimeError(f"expanded size {list(size)} must match the existing size {list(shape)}")
-    out = call("Expand", np.broadcast_to, input, target)
-    out._a.flags.writeable = input._a.flags.writeable  # NumPy's answer is read-only, whether elements meet or not
-    return out
+    return call("Expand", expanded, input, target)
 
 
 @op()
@@ -324,13 +324,33 @@ def chunk(input, chunks, dim=0):
 
 @op()
 def tensor_split(input, indices_or_sections, dim=0):
-    """Pieces along an axis, at indices or nearly equal."""
-    n = input._a.shape[_axis(input, dim)]
+    """Pieces along an axis, at indices or nearly equal: each is a view by itself."""
+    dim = _axis(input, dim)
+    n = input._a.shape[dim]
     if isinstance(indices_or_sections, int):
         k = indices_or_sections
-        return split(input, [n // k + (i < n % k) for i in range(k)], dim)
-    cuts = [0, *indices_or_sections, n]
-    return split(input, [b - a for a, b in zip(cuts, cuts[1:], strict=False)], dim)
+        if k < 1:
+            raise RuntimeError(f"the number of sections must be larger than 0, got {k}")
+        cuts = [i * (n // k) + min(i, n % k) for i in range(k + 1)]
+    else:
+        cuts = [0, *indices_or_sections, n]
+    lead = (slice(None),) * dim
+    return tuple([input[(*lead, slice(a, b))] for a, b in zip(cuts, cuts[1:], strict=False)])
+
+
+def _splitter(name, dim, least):
+    def split_along(input, indices_or_sections):
+        if input._a.ndim < least:
+            raise RuntimeError(f"{name} is of tensors with {least} or more dimensions, this has {input._a.ndim}")
+        axis = min(dim, input._a.ndim - 1)
+        if isinstance(indices_or_sections, int) and input._a.shape[axis] % indices_or_sections:
+            raise RuntimeError(f"{name}: {indices_or_sections} does not divide the axis of {input._a.shape[axis]}")
+        return tensor_split(input, indices_or_sections, axis)
+
+    return enter(name, split_along)
+
+
+hsplit, vsplit, dsplit = _splitter("hsplit", 1, 1), _splitter("vsplit", 0, 2), _splitter("dsplit", 2, 3)
 
 
 def _multiple(name, x, keys):
@@ -353,7 +373,7 @@ def meshgrid(*tensors, indexing="ij"):
 @op()
 def clone(input, *, memory_format=None):
     """A copy, on the tape."""
-    return call("Clone", kept_copy, input)
+    return call("Clone", row_copy if memory_format == CONTIGUOUS else kept_copy, input)
 
 
 @method("contiguous")

@@ -26,6 +26,9 @@ from s2sgrad.runtime.record import PICK, record_step
 _ndarray = np.ndarray
 
 
+_ONLY_LEAVES = "you can only change requires_grad flags of leaf variables"
+
+
 class Tensor:
     """An array that records what is done with it.
 
@@ -47,8 +50,10 @@ class Tensor:
     _history = 0
     _base = None
     _steps = ()
-    _made = None  # how a view was made, where it may not be written: "no_grad", "multi", "custom"
+    _undo = ()  # of a base whose axes were changed in place: the steps back to what its views start from
+    _made = None  # how a view was made, where it may not be written: "no_grad", "inference", "multi", "custom"
     _grad = None
+    _grad_type = ...  # the type of the gradient: that of the tensor, unless set
     _hooks = None  # of a leaf: tensor hooks by id
     _after = None  # of a leaf: post-accumulate hooks by id
     _retains = False
@@ -73,6 +78,10 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+        if self._node is not None:
+            raise RuntimeError(f"{_ONLY_LEAVES}: use detach() to get a constant")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad=True):
@@ -88,9 +97,7 @@ class Tensor:
             if self._inference and not is_inference_mode_enabled():
                 raise RuntimeError("an inference tensor cannot require grad outside InferenceMode: clone() it first")
         elif self._node is not None:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables: use detach() to get a constant"
-            )
+            raise RuntimeError(f"{_ONLY_LEAVES}: use detach() to get a constant")
         self._rg = bool(requires_grad)
         return self
 
@@ -132,8 +139,9 @@ class Tensor:
                 raise TypeError(f"a gradient is a Tensor or None, not {type(value).__name__}")
             if value is self:
                 raise RuntimeError("a tensor cannot be its own gradient")
-            if value._a.dtype != self._a.dtype:
-                raise RuntimeError(f"assigned grad has dtype {value.dtype!r}, the tensor has {self.dtype!r}")
+            wanted = self.grad_dtype
+            if wanted is not None and value.dtype is not wanted:
+                raise RuntimeError(f"assigned grad has dtype {value.dtype!r}, the tensor wants {wanted!r}")
             if value._a.shape != self._a.shape:
                 raise RuntimeError(f"assigned grad has shape {value.shape}, the tensor has {self.shape}")
         self._grad = value
@@ -144,7 +152,18 @@ class Tensor:
 
     @property
     def grad_dtype(self):
-        return self.dtype
+        """The type that `.grad` has: the tensor's, unless set to another; None for whatever comes."""
+        return self.dtype if self._grad_type is ... else self._grad_type
+
+    @grad_dtype.setter
+    def grad_dtype(self, value):
+        if value is not None and not isinstance(value, dtypes.dtype):
+            raise RuntimeError(f"grad_dtype is a dtype or None, not {type(value).__name__}")
+        if self._node is not None:
+            raise RuntimeError("grad_dtype can be set on leaves only: set it before the tensor is computed with")
+        if self._grad is not None and value is not None and self._grad.dtype is not value:
+            raise RuntimeError(f"the tensor has a .grad of {self._grad.dtype!r} already: set it to None first")
+        self._grad_type = value
 
     def is_inference(self):
         return self._inference
@@ -161,9 +180,11 @@ class Tensor:
     def data(self, value):
         if not isinstance(value, Tensor):
             raise TypeError(f".data is set to a Tensor, not {type(value).__name__}")
+        if self.requires_grad and not dtypes.differentiable(value._a.dtype):
+            raise RuntimeError(f"data of {value.dtype!r} cannot be set to a tensor that requires grad")
         self._a = value._a[...]
         self._family = self._base = None
-        self._steps = ()
+        self._steps = self._undo = ()
 
     @property
     def _version(self):
@@ -244,6 +265,12 @@ def new(array, node):
     if node is not None:
         t._node = node
     return t
+
+
+def gradient_type(t):
+    """The NumPy type of the gradient of `t`; None where any will do."""
+    d = t._grad_type
+    return t._a.dtype if d is ... else d and d.numpy
 
 
 # ---------------------------------------------------------------- the node of a tensor
@@ -392,15 +419,16 @@ def refresh(t):
         if t._node is not None:
             t._node = None
         return
-    set_node(t, _retaken(t, base._a, source))
+    set_node(t, _retaken(t, base, source))
 
 
-def _retaken(t, data, node):
+def _retaken(t, base, node):
     """The node of the view `t`, taken of its base anew."""
     from s2sgrad.runtime.eager.call import finish
 
+    data = base._a
     with enable_grad():
-        for step in t._steps:
+        for step in (*base._undo, *t._steps):
             data, node = record_step(step, data, node)
             finish(node, None, step.function)
     return node

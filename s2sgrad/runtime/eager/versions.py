@@ -56,6 +56,9 @@ class Stale:
         self.reference = weakref.ref(array, lambda _: STALE.pop(key, None))
 
 
+CLEARED = object()  # instead of a copy that was forgotten
+
+
 class _Keeping:
     copies = False  # whether a write keeps a copy of what nodes may have saved
 
@@ -88,8 +91,10 @@ def checked(saved):
         if entry is None:
             return saved
         if entry.copy is not None:
-            if not _Keeping.copies:
-                raise AssertionError("run backward within the allow_mutation_on_saved_tensors() context of the forward")
+            if not _Keeping.copies or entry.copy is CLEARED:
+                raise AssertionError(
+                    "run backward within the allow_mutation_on_saved_tensors() context of the forward, before clear()"
+                )
             return entry.copy
         raise overwritten(entry, saved)
     if kind is tuple or kind is list:
