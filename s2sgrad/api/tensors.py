@@ -8,7 +8,7 @@ from s2sgrad.api.derivative import Transform
 from s2sgrad.runtime.eager.creation import made
 from s2sgrad.runtime.eager.function import Function
 from s2sgrad.runtime.eager.tensor import Tensor
-from s2sgrad.runtime.grad_mode import enable_grad, is_grad_enabled
+from s2sgrad.runtime.grad_mode import enable_grad, is_recording
 
 
 def compile(f):  # noqa: A001
@@ -72,7 +72,7 @@ class CompiledFunction(Function):
     def backward(ctx, *grads):
         tensors = ctx.saved_tensors
         found = [None] * len(ctx.others)
-        if is_grad_enabled():
+        if is_recording():
             pull = _pullback(ctx.f, ctx.places, len(ctx.others), len(grads) if ctx.several else None)
             others = tuple([a for i, a in enumerate(ctx.others) if i not in ctx.places])
             cotangents = compile(pull)(*tensors, *grads, *others)

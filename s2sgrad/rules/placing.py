@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sgrad.rules.table import inactive, jvp, linear, vjp
+from s2sgrad.rules.table import elementwise, inactive, jvp, linear, vjp
 from s2sgrad.runtime.arrays import embed, embed_diagonal, unbroadcast
 
 # ---------------------------------------------------------------- views and copies
@@ -61,6 +61,35 @@ def pieces_pullback(g, out, a, keys):
 
 vjp(pieces, a=pieces_pullback)
 jvp(pieces, a=lambda t, out, a, keys: pieces(t, keys))
+
+# ---------------------------------------------------------------- complex numbers and pairs of real ones
+
+
+def complex_of(real, imag):
+    """The complex numbers of real and imaginary parts."""
+    out = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), np.result_type(real, np.complex64))
+    out.real, out.imag = real, imag
+    return out
+
+
+elementwise(complex_of, lambda t, real, imag: t, lambda t, real, imag: 1j * t)
+
+
+def pairs_of(z):
+    """Complex numbers as pairs of real ones: a view."""
+    return z[..., None].view(z.real.dtype)
+
+
+linear(pairs_of, lambda g, z: g[..., 0] + 1j * g[..., 1])
+
+
+def complex_of_pairs(a):
+    """Pairs of real numbers, side by side in memory, as complex ones: a view."""
+    dtype = np.result_type(a, np.complex64)
+    return a.view(dtype)[..., 0] if a.size else np.empty(a.shape[:-1], dtype)
+
+
+linear(complex_of_pairs, lambda g, a: np.stack([np.real(g), np.imag(g)], -1))
 
 # ---------------------------------------------------------------- writing by value
 

@@ -12,6 +12,7 @@ import threading
 
 class _Mode(threading.local):
     enabled = True
+    inference = False
 
 
 class _Paused:
@@ -33,7 +34,7 @@ PAUSED = _Paused()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations of this thread are recorded.
+    """Whether this thread asks for operations to be recorded.
 
     Examples
     --------
@@ -41,6 +42,11 @@ def is_grad_enabled() -> bool:
     True
     """
     return _mode.enabled
+
+
+def is_recording() -> bool:
+    """Whether operations of this thread are recorded: in inference mode they never are."""
+    return _mode.enabled and not _mode.inference
 
 
 def set_switch(name, value, usual):
@@ -143,8 +149,7 @@ class enable_grad(_GradSwitch):  # noqa: N801
     True
     """
 
-    def __enter__(self):
-        self.was = set_grad(not getattr(_mode, "inference", False))
+    enabled = True
 
 
 class set_grad_enabled(Context):  # noqa: N801
@@ -158,8 +163,10 @@ class set_grad_enabled(Context):  # noqa: N801
     """
 
     def __init__(self, mode):
-        self.mode = bool(mode)
-        self.was = set_grad(self.mode)
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled takes a bool, not {type(mode).__name__}")
+        self.mode = mode
+        self.was = set_grad(mode)
 
     def __enter__(self):
         set_grad(self.mode)

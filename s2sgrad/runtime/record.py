@@ -16,7 +16,7 @@ import numpy as np
 from s2sgrad.errors import MissingRuleError, TapeError
 from s2sgrad.rules.table import Rule, lookup
 from s2sgrad.runtime.arrays import unbroadcast
-from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
+from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, Node, make_node, next_number
 from s2sgrad.runtime.operands import as_data, reflected_name, yields
@@ -190,7 +190,7 @@ def unary(function):
         node = x.node
         z = function(data)
         kind = type(z)
-        if node is None or PAUSED.count and not is_grad_enabled():
+        if node is None or PAUSED.count and not is_recording():
             return traced(z, None) if kind is _ndarray else z
         if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
             return apply(function, (x,))
@@ -235,7 +235,7 @@ def binary(function, reflected=False):
             node = second.node
             z = function(first, y)
             kind = type(z)
-            if node is None or PAUSED.count and not is_grad_enabled():
+            if node is None or PAUSED.count and not is_recording():
                 return traced(z, None) if kind is _ndarray else z
             if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
                 return apply(function, (first, second))
@@ -263,7 +263,7 @@ def binary(function, reflected=False):
         if kind in _NUMBERS:
             z = function(x, second)
             kind = type(z)
-            if node is None or PAUSED.count and not is_grad_enabled():
+            if node is None or PAUSED.count and not is_recording():
                 return traced(z, None) if kind is _ndarray else z
             if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
                 return apply(function, (first, second))
@@ -286,7 +286,7 @@ def binary(function, reflected=False):
         other = second.node
         z = function(x, y)
         kind = type(z)
-        if node is None and other is None or PAUSED.count and not is_grad_enabled():
+        if node is None and other is None or PAUSED.count and not is_recording():
             return traced(z, None) if kind is _ndarray else z
         if kind is _ndarray:
             shape = z.shape
@@ -354,7 +354,7 @@ class Arguments:
         self.tensors = []
         self.args = tuple([self._plain(a, (i,)) for i, a in enumerate(args)])
         self.kwargs = {k: self._plain(a, (k,)) for k, a in kwargs.items()} if kwargs else {}
-        if PAUSED.count and not is_grad_enabled():
+        if PAUSED.count and not is_recording():
             self.paths, self.nodes = [], []
 
     def _plain(self, a, path):

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2sgrad.errors import TapeError
 from s2sgrad.runtime.arrays import unbroadcast
-from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.record import apply, call_plain, is_active, kept, missing, plain
@@ -113,7 +113,7 @@ def _at(ufunc, target, indices, b, sign):
     ufunc.at(content, plain_key(indices), raw)
     edges = (target.node, b.node if is_active(b) else None)
     node = None
-    if edges != (None, None) and is_grad_enabled() and content.dtype.kind in "fc":
+    if edges != (None, None) and is_recording() and content.dtype.kind in "fc":
         node = make_node(_AT, (content, (item_step(plain_key(indices)),), raw, sign), edges)
     return replace(target, content, node)
 

@@ -14,7 +14,7 @@ import numpy as np
 from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import ATTRIBUTES, INACTIVE_ATTRIBUTES, INACTIVE_METHODS, METHODS
 from s2sgrad.runtime.arrays import is_differentiable
-from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
+from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.operands import reflected_name, yields
@@ -154,7 +154,7 @@ def _getitem(self, key):
     out = x[key]
     node = self.node
     if node is not None:
-        if PAUSED.count and not is_grad_enabled():
+        if PAUSED.count and not is_recording():
             node = None
         elif type(x) is _ndarray:
             node = make_node(ITEM, (x, key), node)
@@ -182,7 +182,7 @@ def _setitem(self, key, value):
         value = plain(value)
         if type(value) is _ndarray:
             value = kept(value)
-    if node is not None and PAUSED.count and not is_grad_enabled():
+    if node is not None and PAUSED.count and not is_recording():
         node = None
     write(self, plain_key(key), value, node)
 
@@ -260,7 +260,7 @@ def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     """``np.array``: numbers and arrays, recorded or not, gathered into one array."""
     raw = np.array(plain(obj), dtype, copy=copy, order=order, ndmin=ndmin, **device)
     found = []
-    if not (PAUSED.count and not is_grad_enabled()):
+    if not (PAUSED.count and not is_recording()):
         _gather(obj, (), found)
     if isinstance(obj, Tensor):
         if raw is obj.primal:
@@ -372,7 +372,7 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     node = self.node
     if node is not None:
         require_numeric(raw.dtype)
-    if node is None or not is_differentiable(raw) or PAUSED.count and not is_grad_enabled():
+    if node is None or not is_differentiable(raw) or PAUSED.count and not is_recording():
         return wrap(raw)
     if np.iscomplexobj(self.primal) and raw.dtype.kind == "f":
         node = apply(np.real, (self,)).node

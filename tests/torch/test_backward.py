@@ -116,10 +116,14 @@ def test_deprecated_arguments():
 
 def test_what_saved_nothing_runs_again():
     x = leaf(1.0, 2.0)
-    linear = (x * 3 + 1).sum()
+    linear = (x.view(2, 1) + x + 1).sum()
     linear.backward()
     linear.backward()
-    assert x.grad.tolist() == [6, 6]
+    assert x.grad.tolist() == [8, 8]
+    scaled = (x * 3).sum()  # a number counts as saved
+    scaled.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        scaled.backward()
     square = (x * x).sum()
     square.backward()
     with pytest.raises(RuntimeError, match="second time"):
@@ -399,3 +403,23 @@ def test_writing_the_real_part_of_a_complex_tensor():
     z.real.mul_(10)
     (z.real + z.imag).sum().backward()
     assert x.grad.tolist() == [13, 13]
+
+
+def test_what_backward_passes_start_from_and_lead_to():
+    x = leaf(1.0)
+    for bad in ([3.0], {"a": x}, ["x"]):
+        with pytest.raises(AssertionError, match="Tensors or gradient edges"):
+            torch.autograd.backward(bad)
+    with pytest.raises(RuntimeError, match="inputs are Tensors"):
+        torch.autograd.backward((x * 2).sum(), inputs=["a"])
+
+
+def test_batches_must_have_one_size():
+    x = leaf(1.0, 2.0)
+    eye, three = torch.eye(2, dtype=F64), torch.ones(3, 2, dtype=F64)
+    with pytest.raises(ValueError, match="differ in size"):
+        grad([x * x, x * 3], x, [eye, three], is_grads_batched=True)
+    with pytest.raises(IndexError, match="no axes"):
+        grad(x * x, x, torch.tensor(1.0), is_grads_batched=True)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        grad(x * x, x, torch.ones(2, 3, dtype=F64), is_grads_batched=True)

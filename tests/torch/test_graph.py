@@ -170,3 +170,37 @@ def test_an_edge_survives_writes():
     edge = get_gradient_edge(h)
     h.mul_(3)
     assert grad(h.sum(), edge)[0].tolist() == [3, 3]
+
+
+def test_places_and_names_of_operations_with_numbers():
+    x = leaf(1.0, 2.0)
+    for y, name, places in (
+        (1 + x, "AddBackward0", ["AccumulateGrad", None]),
+        (2 * x, "MulBackward0", ["AccumulateGrad", None]),
+        (3 - x, "RsubBackward1", ["AccumulateGrad"]),
+        (2 / x, "MulBackward0", ["ReciprocalBackward0", None]),
+        (x**2, "PowBackward0", ["AccumulateGrad"]),
+        (x.clamp(0, 1), "ClampBackward1", ["AccumulateGrad"]),
+        (x.clamp_min(0), "ClampMinBackward0", ["AccumulateGrad"]),
+        (torch.where(x > 1, x, 0.0), "WhereBackward0", ["AccumulateGrad", None]),
+        (x.masked_fill(x > 1, 0.0), "MaskedFillBackward0", ["AccumulateGrad"]),
+        (torch.nn.functional.leaky_relu(x), "LeakyReluBackward0", ["AccumulateGrad"]),
+        (torch.complex(x, x), "ComplexBackward0", ["AccumulateGrad", "AccumulateGrad"]),
+        (x.view(1, 2).T, "PermuteBackward0", ["ViewBackward0"]),
+    ):
+        assert y.grad_fn.name() == name
+        assert [n and title(n) for n, _ in y.grad_fn.next_functions] == places
+    with torch.no_grad():
+        assert (3 - x).tolist() == [2, 1] and (3 / x).tolist() == [3, 1.5]
+        assert torch.rsub(x, 3, alpha=2).tolist() == [1, -1]
+        assert torch.rsub(x, x * 3).tolist() == [2, 4]
+    with pytest.raises(RuntimeError, match="bool"):
+        1 - torch.tensor([True])
+
+
+def test_a_number_over_a_tensor_keeps_the_result_only():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    z = 2 / y
+    y.zero_()
+    assert grad(z.sum(), x)[0].tolist() == [-2, -0.5]

@@ -43,7 +43,7 @@ def test_hooks_run_once_with_the_total_of_this_pass():
 def test_handles():
     n = []
     x = leaf(1.0)
-    y = (x * 2).sum()
+    y = (x + x).sum()
     handle = x.register_hook(lambda g: n.append("a"))
     with x.register_hook(lambda g: n.append("b")):
         y.backward()
@@ -266,3 +266,41 @@ def test_hooks_outlive_the_tensor_and_make_no_cycle():
         gc.enable()
     z.sum().backward()
     assert log == [[3]]
+
+
+def test_hooks_of_leaves_that_were_not_asked_for():
+    seen = []
+    x, y = leaf(2.0), leaf(3.0)
+    x.register_hook(lambda g: seen.append("x"))
+    y.register_hook(lambda g: seen.append("y"))
+    (x * y).backward(inputs=[y])
+    assert seen == ["y"] and x.grad is None and y.grad.tolist() == [2]
+    grad(x * y, [y])
+    assert seen == ["y", "y"]
+
+
+def test_all_hooks_of_a_leaf_run_when_it_is_asked_for():
+    seen = []
+    x = leaf(1.0)
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    node.register_prehook(lambda outputs: seen.append("before"))
+    node.register_hook(lambda inputs, outputs: seen.append("after"))
+    x.register_hook(lambda g: seen.append("hook"))
+    x.register_post_accumulate_grad_hook(lambda p: seen.append("accumulated"))
+    (x * 2).backward(inputs=[x])
+    assert seen == ["hook", "before", "accumulated", "after"] and x.grad.tolist() == [2]
+    grad(x * 2, x)
+    assert seen[4:] == ["hook"]
+
+
+def test_results_of_prehooks():
+    for bad in (lambda outputs: outputs[0], lambda outputs: [outputs[0]], lambda outputs: 3):
+        y = leaf(1.0) * 2
+        y.grad_fn.register_prehook(bad)
+        with pytest.raises(TypeError, match="tuple"):
+            y.backward()
+    x = leaf(1.0)
+    y = x * 2
+    y.grad_fn.register_prehook(lambda outputs: (None,))
+    (y + x).backward()
+    assert x.grad.tolist() == [1]

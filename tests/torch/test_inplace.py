@@ -359,3 +359,195 @@ def test_training_step():
             x -= 0.1 * x.grad
         x.grad = None
     np.testing.assert_allclose(x.tolist(), [0.512, 1.024])
+
+
+# ---------------------------------------------------------------- views without axes, and axes changed in place
+
+
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize(
+    "take", [lambda x: x[0], lambda x: x.unbind(0)[0], lambda x: list(x)[0], lambda x: x.select(0, 0)]
+)
+def test_single_elements_are_views(mode, take):
+    x = torch.zeros(2, dtype=F64)
+    with mode():
+        v = take(x)
+        v.fill_(3)
+    assert x.tolist() == [3, 0] and v._is_view() and v._base is x and v.shape == ()
+
+
+def test_an_element_written_in_a_view_without_axes():
+    def f(x):
+        y = x * 1
+        v = y[1]
+        v.mul_(x[0])
+        y[0].copy_(v * 2)
+        return y * y + v
+
+    differentiated(f, [2.0, 3.0])
+
+
+def test_a_new_axis_as_the_place_of_a_write():
+    def f(x):
+        y = x * 1
+        y[None] = x.flip(0) * 2
+        y[0, None] = x[1] * x[0]
+        return y * x
+
+    differentiated(f, [2.0, 3.0])
+
+
+def test_one_position_of_an_expanded_tensor_may_be_written():
+    def f(x):
+        y = x * 1
+        y.expand(1, 2).mul_(x)
+        return y * y
+
+    differentiated(f, [2.0, 3.0])
+    x = torch.ones(1, 1)
+    x.expand(1, 1).mul_(3)
+    assert x.tolist() == [[3]]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x.expand(2, 1).mul_(3)
+
+
+TURNS = [
+    lambda y: y.t_(),
+    lambda y: y.transpose_(0, 1),
+    lambda y: y.swapaxes_(1, 0),
+    lambda y: y.unsqueeze_(-1),
+    lambda y: y.unsqueeze_(0).squeeze_(),
+    lambda y: y.unsqueeze_(1).transpose_(0, 2).squeeze_(1),
+]
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_axes_changed_in_place_keep_the_history_of_views(turn):
+    def f(x):
+        y = x * 1
+        before = y[1]
+        turn(y)
+        after = y[0]
+        y.mul_(torch.arange(1.0, 7.0, dtype=F64).reshape(y.shape))
+        after.pow_(2)
+        before.mul_(x[0] + 1)
+        return (y.sum() + (before * 3).sum() + (after**2).sum()) * x[0, 0]
+
+    differentiated(f, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_axes_of_a_view_changed_in_place(turn):
+    def f(x):
+        y = x * 1
+        v = y[:2]
+        turn(v)
+        y.mul_(2)
+        v.mul_(torch.arange(1.0, 7.0, dtype=F64).reshape(v.shape))
+        return (y**2).sum() + v.sum() * x[2, 2]
+
+    differentiated(f, np.arange(9.0).reshape(3, 3))
+
+
+def test_axes_changed_in_place_are_writes():
+    x = matrix()
+    for turn in (lambda t: t.t_(), lambda t: t.unsqueeze_(0), lambda t: t.squeeze_()):
+        with pytest.raises(RuntimeError, match="leaf Variable"):
+            turn(x)
+    y = x * 1
+    z = y * y
+    y.t_()
+    assert y._version == 1 and y.stride() == (1, 2)
+    with pytest.raises(RuntimeError, match="inplace"):
+        z.sum().backward()
+    with torch.no_grad():
+        assert x.t_() is x
+    (x * x).sum().backward()
+    assert x.is_leaf and x.grad.tolist() == [[2, 6], [4, 8]]
+
+
+# ---------------------------------------------------------------- what may be assigned
+
+
+def test_values_of_writes():
+    y = torch.zeros(2, 2)
+    for bad in ([1.0, 2.0], "a", None, (1.0,)):
+        with pytest.raises(TypeError, match="cannot assign"):
+            y[0] = bad
+        with pytest.raises(TypeError, match="cannot assign"):
+            y.fill_(bad)
+    for write in (lambda: y.__setitem__(0, 1j), lambda: y.fill_(1j)):
+        with pytest.raises(RuntimeError, match="complex number cannot be converted"):
+            write()
+    y[0] = np.array([1.0, 2.0])
+    y[1] = True
+    assert y.tolist() == [[1, 2], [1, 1]]
+    with pytest.raises(RuntimeError, match="bool"):
+        torch.tensor([True]).sub_(True)
+
+
+def test_comparisons_in_place_leave_a_constant():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    y.gt_(1.5)
+    z = x * 1
+    z.logical_and_(torch.ones(2))
+    assert y.tolist() == [0, 1] and y.requires_grad and z.requires_grad
+    assert grad((y * 3 + z).sum(), x)[0].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("made", ["no_grad", "inference", "multi", "custom"])
+def test_tracked_values_are_refused_before_they_are_written(made):
+    class Through(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x.view(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+    x, base = leaf(1.0, 2.0), torch.zeros(2, dtype=F64)
+    if made == "custom":
+        v = Through.apply(base, x)
+    elif made == "multi":
+        (v,) = base.split(2)
+    else:
+        with torch.no_grad() if made == "no_grad" else torch.inference_mode():
+            v = base.view(2)
+    with pytest.raises(RuntimeError):
+        v.copy_(x)
+    assert base.tolist() == [0, 0] and not base.requires_grad
+
+
+def test_parts_made_each_by_itself_may_be_written():
+    def f(x):
+        y = x * 1
+        for part in (*y.tensor_split(2), *torch.hsplit(y, 2), *torch.vsplit(y, 2)):
+            part.mul_(x[0, 0])
+        return y
+
+    differentiated(f, [[1.0, 2.0], [3.0, 4.0]])
+    y = matrix() * 1
+    with pytest.raises(RuntimeError, match="several outputs"):
+        y.split(2)[0].mul_(2)  # one piece, but of a function that may give several
+    with pytest.raises(RuntimeError, match="does not divide"):
+        torch.hsplit(y, 3)
+    with pytest.raises(RuntimeError, match="2 or more dimensions"):
+        torch.vsplit(y[0], 1)
+    with pytest.raises(RuntimeError, match="larger than 0"):
+        y.tensor_split(0)
+    assert [p.tolist() for p in torch.arange(5).tensor_split(3)] == [[0, 1], [2, 3], [4]]
+    assert [p.tolist() for p in torch.arange(5).tensor_split((1, 3))] == [[0], [1, 2], [3, 4]]
+    assert torch.dsplit(torch.zeros(1, 1, 4), 2)[0].shape == (1, 1, 2)
+
+
+def test_copies_that_were_cleared_are_gone():
+    x = leaf(1.0, 2.0)
+    with allow_mutation_on_saved_tensors() as kept:
+        y = x * 1
+        z = (y**2).sum()
+        y.zero_()
+        kept.clear()
+        with pytest.raises(AssertionError, match="before clear"):
+            z.backward()

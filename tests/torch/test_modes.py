@@ -124,3 +124,30 @@ def test_views_without_recording_stay_tracked():
 def test_multithreading_switch_is_accepted():
     with torch.autograd.set_multithreading_enabled(False):
         (leaf(1.0) * 2).sum().backward()
+
+
+def test_recording_cannot_be_switched_on_in_inference_mode():
+    x = leaf(1.0)
+    with torch.inference_mode():
+        assert not torch.is_grad_enabled()
+        with torch.enable_grad():
+            assert torch.is_grad_enabled() and not (x * 2).requires_grad
+        torch.set_grad_enabled(True)
+        assert torch.is_grad_enabled() and not (x * 2).requires_grad and (x * 2).is_inference()
+        with torch.inference_mode(False):
+            assert torch.is_grad_enabled() and (x * 2).requires_grad
+    assert torch.is_grad_enabled() and (x * 2).requires_grad
+
+
+def test_set_grad_enabled_takes_a_bool():
+    for bad in ("a", None, 1):
+        with pytest.raises(TypeError, match="takes a bool"):
+            torch.set_grad_enabled(bad)
+
+
+def test_single_elements_stay_views_without_recording():
+    x = leaf(1.0, 2.0)
+    with torch.no_grad():
+        assert x[0].requires_grad and x[0].is_leaf and not (x[0] * 1).requires_grad
+    with torch.inference_mode():
+        assert not x[0].is_inference() and (x[0] * 1).is_inference() and x[[0]].is_inference()

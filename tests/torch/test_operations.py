@@ -325,3 +325,45 @@ def test_narrow_types(dtype):
     (reference @ reference + reference.mean()).backward()
     assert y.dtype is x.grad.dtype is dtype
     np.testing.assert_allclose(x.grad.double().numpy(), reference.grad.numpy(), rtol=0.05)
+
+
+def test_complex_numbers_as_pairs_are_views():
+    z = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex128, requires_grad=True)
+    y = z * 1
+    pairs = torch.view_as_real(y)
+    assert pairs._is_view() and pairs.tolist() == [[1, 2], [3, -1]] and pairs.grad_fn.name() == "ViewAsRealBackward0"
+    pairs[:, 0].mul_(10)
+    assert y.tolist() == [10 + 2j, 30 - 1j]
+    (pairs * torch.tensor([1.0, 5.0], dtype=F64)).sum().backward()
+    assert z.grad.tolist() == [10 + 5j, 10 + 5j]
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=F64, requires_grad=True)
+    w = x * 1
+    c = torch.view_as_complex(w)
+    assert c._is_view() and c.tolist() == [1 + 2j, 3 + 4j]
+    c.mul_(1j)
+    assert w.tolist() == [[-2, 1], [-4, 3]]
+    (grad_x,) = grad((w[:, 0] * 3 + c.imag).sum(), x)
+    assert grad_x.tolist() == [[1, -3], [1, -3]]
+    for bad, text in (
+        (lambda: torch.view_as_complex(x[:, :1]), "last dimension of size 2"),
+        (lambda: torch.view_as_complex(x.t()), "side by side"),
+        (lambda: torch.view_as_complex(torch.zeros(2, dtype=torch.int64)), "float32 and float64"),
+        (lambda: torch.view_as_real(x), "complex tensors only"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            bad()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2,), (2, 3)])
+def test_pairs_there_and_back(shape):
+    z = torch.tensor(rng.normal(size=shape) + 1j * rng.normal(size=shape), requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z: torch.view_as_complex(torch.view_as_real(z) * 2) * z, z)
+    assert torch.autograd.gradgradcheck(lambda z: torch.view_as_complex(torch.view_as_real(z) * 2) * z, z)
+
+
+def test_complex_of_parts():
+    inf = float("inf")
+    assert torch.complex(torch.tensor(1.0), torch.tensor(inf)).real.item() == 1.0
+    a, b = [torch.tensor(rng.normal(size=s), requires_grad=True) for s in ((2, 1), (3,))]
+    assert torch.autograd.gradcheck(lambda a, b: torch.complex(a, b) ** 2, (a, b))
+    assert torch.complex(torch.ones(2), torch.ones(2)).dtype is torch.complex64

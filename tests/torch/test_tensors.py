@@ -297,3 +297,102 @@ def test_variable_is_a_tensor():
     )
     with pytest.raises(RuntimeError):
         variable(torch.ones(1))
+
+
+def test_asarray_shares_or_copies():
+    a = np.array([1.0, 2.0])
+    shared, copied = torch.asarray(a, requires_grad=True), torch.asarray(a, copy=True)
+    a[0] = 7
+    assert shared.tolist() == [7, 2] and shared.requires_grad and shared.is_leaf and copied.tolist() == [1, 2]
+    assert torch.asarray([1.0], requires_grad=True).requires_grad
+    x = leaf(1.0)
+    assert torch.asarray(x).requires_grad is False and torch.asarray(x, requires_grad=True) is x
+    with pytest.raises(ValueError, match="copy=False"):
+        torch.asarray([1.0], copy=False)
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (None, RuntimeError),
+        ({}, RuntimeError),
+        ([1, None], RuntimeError),
+        (["a"], ValueError),
+        ([[1], [1, 2]], ValueError),
+    ],
+)
+def test_what_is_no_numbers(data, error):
+    with pytest.raises(error):
+        torch.tensor(data)
+
+
+def test_type_of_the_gradient():
+    x = torch.ones(2, requires_grad=True)
+    assert x.grad_dtype is torch.float32
+    x.grad_dtype = torch.float64
+    seen = []
+    x.register_hook(lambda g: seen.append(g.dtype))
+    (x * 2).sum().backward()
+    assert x.grad.dtype is torch.float64 and seen == [torch.float64]
+    assert torch.autograd.grad((x * 2).sum(), x)[0].dtype is torch.float64
+    with pytest.raises(RuntimeError, match="wants torch.float64"):
+        x.grad = torch.ones(2)
+    with pytest.raises(RuntimeError, match="a .grad of torch.float64 already"):
+        x.grad_dtype = torch.float16
+    x.grad = None
+    x.grad_dtype = None  # whatever comes
+    x.backward(torch.ones(2, dtype=torch.float64))
+    assert x.grad_dtype is None and x.grad.dtype is torch.float64
+    x.grad = torch.ones(2, dtype=torch.float16)
+    with pytest.raises(RuntimeError, match="a dtype or None"):
+        x.grad_dtype = "float32"
+    y = x * 2
+    with pytest.raises(RuntimeError, match="leaves only"):
+        y.grad_dtype = torch.float64
+
+
+def test_data_must_be_able_to_carry_the_gradient():
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError, match="data of torch.int64"):
+        x.data = torch.tensor([1])
+    x.data = torch.ones(3)
+    assert x.shape == (3,) and x.dtype is torch.float32 and x.requires_grad
+
+
+def test_copies_share_memory_among_each_other():
+    x = torch.zeros(2, 3)
+    for copied, view in (copy.deepcopy((x, x[:, 1])), pickle.loads(pickle.dumps((x, x[:, 1])))):
+        copied[0, 1] = 5
+        assert view.tolist() == [5, 0] and x.sum() == 0
+    t = copy.deepcopy(x.t()[1:])
+    assert t.stride() == (1, 3) and t.shape == (2, 2) and not t._is_view()
+    assert copy.deepcopy(torch.zeros(2, 2, 2).permute(1, 2, 0)).stride() == (2, 1, 4)
+    assert copy.deepcopy(x.t().clone()).stride() == (1, 3)
+
+
+def test_copies_keep_what_users_set():
+    x = leaf(1.0)
+    x.note = ["kept"]
+    deep, shallow, read = copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))
+    assert deep.note == read.note == ["kept"] and deep.note is not x.note and shallow.note is x.note
+    assert not hasattr(x.detach(), "note") and not hasattr(x * 1, "note")
+    p = torch.nn.Parameter(torch.ones(2))
+    for twin in (copy.deepcopy(p), copy.copy(p), pickle.loads(pickle.dumps(p))):
+        assert type(twin) is torch.nn.Parameter and twin.requires_grad
+    assert repr(p) == "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
+
+
+def test_numbers_in_text():
+    x = torch.tensor(2.5)
+    assert f"{x}" == "2.5" and f"{x:.3f}" == "2.500" and f"{torch.ones(2)}" == "tensor([1., 1.])"
+    with pytest.raises(TypeError):
+        f"{torch.ones(2):.2f}"
+    with pytest.raises(RuntimeError, match="is complex"):
+        float(torch.tensor(1j))
+    assert complex(torch.tensor(1 + 2j)) == 1 + 2j and repr(torch.tensor([1 + 2j])) == "tensor([1.+2.j])"
+
+
+def test_clones_of_tensors_whose_elements_share_memory():
+    x = torch.arange(4.0).reshape(2, 2)
+    assert x.expand(2, 2, 2).clone().stride() == (4, 2, 1) and x.t().clone().stride() == (1, 2)
+    assert x.t().clone(memory_format=torch.contiguous_format).stride() == (2, 1)

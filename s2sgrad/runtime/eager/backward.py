@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from s2sgrad.runtime.eager.engine import Run
+from s2sgrad.runtime.eager.engine import Run, typed
 from s2sgrad.runtime.eager.graph import GradientEdge, edge_node
 from s2sgrad.runtime.eager.node import as_tensor, as_traced
 from s2sgrad.runtime.eager.tensor import Tensor, gradient_type, new, node_of
@@ -85,10 +85,8 @@ def _start(roots, seeds, targets, retain, create_graph, runs_inputs=False):
     nodes = [_root_node(i, r) for i, r in enumerate(roots)]
     started = []
     for node, root, g in zip(nodes, roots, seeds, strict=True):
-        if not isinstance(root, GradientEdge) and g._a.dtype != root._a.dtype:
-            from s2sgrad.runtime.eager.call import cast
-
-            g = cast(g, root.dtype)
+        if not isinstance(root, GradientEdge):
+            g = typed(g, gradient_type(root))
         started.append((node, as_recorded(g) if create_graph else g._a))
     run = Run(started, targets, retain, create_graph, runs_inputs)
     run.start(started)
@@ -174,13 +172,8 @@ def _fill(run, inputs, targets, create_graph):
         if node.number in done:
             continue
         done.add(node.number)
-        g = run.captured.get(node.number)
-        if node.form is ACCUMULATE:
-            if g is not None:
-                accumulate(node.variable, g, create_graph)
-                run._after_accumulation(node.variable)
-        elif isinstance(t, Tensor) and not t._retains:
-            accumulate(t, g, create_graph)
+        if isinstance(t, Tensor) and node.form is not ACCUMULATE and not t._retains:
+            accumulate(t, run.captured.get(node.number), create_graph)
 
 
 def grad(

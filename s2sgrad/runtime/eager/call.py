@@ -18,7 +18,7 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
 from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, accumulator, new, node_of, refresh, share
-from s2sgrad.runtime.grad_mode import PAUSED, is_grad_enabled
+from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.node import Form, Node, next_number
 from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
 from s2sgrad.runtime.tensor import Traced
@@ -136,15 +136,27 @@ def _elementwise_reads(operation, active):
     return tuple(order)
 
 
-def _trim_elementwise(node, operation, name):
+# operations in which a number stands for a tensor: it has a place among the arguments, without a derivative
+_OF_TENSORS = frozenset(("Add", "Sub", "Mul", "Div", "Where"))
+_CONDITIONS = {"Where": (0,), "MaskedFill": (0,)}  # arguments that never have a derivative
+
+
+def _counted(name, args):
+    """The arguments of an elementwise operation that have a place in ``next_functions``."""
+    never = _CONDITIONS.get(name, ())
+    return [i for i, a in enumerate(args) if i not in never and (name in _OF_TENSORS or isinstance(a, Tensor))]
+
+
+def _trim_elementwise(node, operation, name, args):
     form = node.form
-    key = (form, name)
+    counted = range(len(operation.partials)) if args is None else _counted(name, args)
+    key = (form, name, *counted)
     twin = _renamed.get(key)
     if twin is None:
         active = form.links
         reads = _elementwise_reads(operation, active)
-        naming = Naming(active, len(operation.partials), not reads, reads)
-        twin = _renamed[key] = renamed(form, name, naming)
+        places = tuple([counted.index(i) for i in active])
+        twin = _renamed[key] = renamed(form, name, Naming(places, len(counted), not reads, reads))
     reads = NAMING[twin].reads
     node.saved = tuple([v if i in reads or type(v) is not _ndarray else stand_in(v) for i, v in enumerate(node.saved)])
     node.form = twin
@@ -208,11 +220,12 @@ def _has_array(args, kwargs, where):
 class _Arguments:
     """The tensors of a call as recorded arrays."""
 
-    __slots__ = ("tensors", "recording")
+    __slots__ = ("args", "tensors", "recording")
 
-    def __init__(self):
+    def __init__(self, args):
+        self.args = args
         self.tensors = []
-        self.recording = is_grad_enabled()
+        self.recording = is_recording()
 
     def traced(self, a):
         kind = type(a)
@@ -240,7 +253,7 @@ def call(name, function, *args, **kwargs):
         out = _quick(name, function, args, kwargs)
         if out is not None:
             return _narrowed(out, function, args) if out._a.dtype is _F32 else out
-    arguments = _Arguments()
+    arguments = _Arguments(args)
     traced_args = tuple([arguments.traced(a) for a in args])
     traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
     before = next_number()
@@ -358,13 +371,13 @@ def _wrap(out, name, function, arguments, before, whole):
     if kind is Traced:
         node = out.node
         if whole and node is not None and node.number > before:
-            finish(node, name, function, arguments.tensors)
+            finish(node, name, function, arguments)
         return _wrap_array(out, arguments, node)
     if kind is tuple or kind is list or isinstance(out, tuple):
         for item in out:
             if type(item) is Traced and item.node is not None and item.node.form is PICK and whole:
                 if item.node.edges.number > before:
-                    finish(item.node.edges, name, function, arguments.tensors)
+                    finish(item.node.edges, name, function, arguments)
                 break
         items = [_wrap(item, name, function, arguments, before, False) for item in out]
         for item in items:
@@ -411,11 +424,11 @@ def as_view(source, t, steps):
     t._steps = (*source._steps, *steps)
     if source._made is not None:
         t._made = source._made
-    elif PAUSED.count and not is_grad_enabled():
+    elif PAUSED.count and not is_recording():
         t._made = "inference" if is_inference_mode_enabled() else "no_grad"
 
 
-def finish(node, name, function, tensors=()):
+def finish(node, name, function, arguments=None):
     """Give a fresh `node` the operation's name, drop what its pullback will not read, and pack the rest."""
     form = node.form
     rule = lookup(function)
@@ -425,9 +438,10 @@ def finish(node, name, function, tensors=()):
     if rule is not None and isinstance(form, GeneralForm):
         _trim_general(node, function, rule, name)
     elif rule is not None and rule.kind == "elementwise" and form.links is not None:
-        _trim_elementwise(node, elementwise_of(function), name)
+        _trim_elementwise(node, elementwise_of(function), name, arguments and arguments.args)
     elif name is not None:
         _rename(node, name)
+    tensors = arguments.tensors if arguments is not None else ()
     if any(t._inference for t in tensors):
         _refuse_inference(node, tensors)
     if PAUSED.count and saving() is not None:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from s2sgrad.rules import neural
+from s2sgrad.rules.placing import complex_of, complex_of_pairs, pairs_of
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import binary, call, cast, floating, unary
 from s2sgrad.runtime.eager.registry import enter, method, nn, op
@@ -83,9 +84,23 @@ def add(input, other, *, alpha=1):
 def sub(input, other, *, alpha=1):
     """``input - alpha * other``."""
     x, y = _operand(input), _operand(other)
-    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in (x, y)):
-        raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
+    _refuse_bools(x, y)
     return _sub(x, _scaled(y, alpha))
+
+
+def _refuse_bools(*values):
+    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in values):
+        raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
+
+
+@op()
+def rsub(input, other, *, alpha=1):
+    """``other - alpha * input``."""
+    if isinstance(other, Tensor):
+        return sub(other, input, alpha=alpha)
+    _refuse_bools(input, other)
+    (y, x), _ = promoting(other, _scaled(_operand(input), alpha))
+    return call("Rsub.1", np.subtract, y, x)
 
 
 @op("multiply")
@@ -258,6 +273,9 @@ for _name, _function in (
 ):
     setattr(Tensor, f"__{_name}__", _operator(_function))
     setattr(Tensor, f"__r{_name}__", _operator(_reflected(_function)))
+Tensor.__radd__, Tensor.__rmul__ = Tensor.__add__, Tensor.__mul__
+Tensor.__rsub__ = _operator(rsub)
+Tensor.__rtruediv__ = _operator(lambda self, other: mul(UNARY["reciprocal"](self), other))
 
 
 # the common operands go the short way
@@ -400,20 +418,24 @@ def clamp(input, min=None, max=None):
         if min is not None:
             input = where(input >= min, input, min)
         return input if max is None else where(input <= max, input, max)
+    return _clamped("Clamp.1", input, min, max)
+
+
+def _clamped(name, input, min, max):
     d = dtypes.result_type(input, *[v for v in (min, max) if v is not None])
-    return call("Clamp.1", neural.clamp, cast(input, d), min, max)
+    return call(name, neural.clamp, cast(input, d), min, max)
 
 
 @op()
 def clamp_min(input, min):
     """`input`, at least `min`."""
-    return clamp(input, min)
+    return maximum(input, min) if isinstance(min, Tensor) else _clamped("ClampMin", input, min, None)
 
 
 @op()
 def clamp_max(input, max):
     """`input`, at most `max`."""
-    return clamp(input, None, max)
+    return minimum(input, max) if isinstance(max, Tensor) else _clamped("ClampMax", input, None, max)
 
 
 @op()
@@ -482,8 +504,7 @@ def complex(real, imag):  # noqa: A001
     """A complex tensor of real and imaginary parts."""
     if real._a.dtype != imag._a.dtype:
         raise RuntimeError("real and imag must have the same dtype")
-    d = dtypes.of(real._a.dtype).to_complex()
-    return _add(cast(real, d), _mul(cast(imag, d), 1j))
+    return call("Complex", complex_of, real, imag)
 
 
 @op(method=False)
@@ -494,16 +515,24 @@ def polar(abs, angle):
 
 @op()
 def view_as_real(input):
-    """Complex numbers as pairs of real ones."""
-    from s2sgrad.runtime.eager.ops import stack
-
-    return stack([real(input), imag(input)], -1)
+    """Complex numbers as pairs of real ones: a view."""
+    if not input.dtype.is_complex:
+        raise RuntimeError(f"view_as_real is of complex tensors only, not of {input.dtype!r}")
+    return call("ViewAsReal", pairs_of, input)
 
 
 @op()
 def view_as_complex(input):
-    """Pairs of real numbers as complex ones."""
-    return complex(input[..., 0], input[..., 1])
+    """Pairs of real numbers as complex ones: a view."""
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(f"view_as_complex is of float32 and float64 tensors only, not of {input.dtype!r}")
+    refresh(input)
+    a = input._a
+    if a.ndim == 0 or a.shape[-1] != 2:
+        raise RuntimeError(f"view_as_complex needs a last dimension of size 2, the tensor has shape {list(a.shape)}")
+    if a.size and (a.strides[-1] != a.itemsize or any(s % (2 * a.itemsize) for s in a.strides[:-1])):
+        raise RuntimeError("view_as_complex needs the two parts of each number side by side: use contiguous()")
+    return call("ViewAsComplex", complex_of_pairs, input)
 
 
 @op()

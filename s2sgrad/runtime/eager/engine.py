@@ -23,7 +23,7 @@ from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, family, gradient_type, new
 from s2sgrad.runtime.eager.versions import STALE, written
-from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.grad_mode import is_grad_enabled, is_recording
 from s2sgrad.runtime.node import Form, Node
 from s2sgrad.runtime.record import PICK, Parts, recorder
 from s2sgrad.runtime.tensor import Traced
@@ -240,7 +240,7 @@ class Run:
             if number in self.inputs:
                 self.captured[number] = g
             edges = _tuple(node.edges)
-            if not any(e is not None and e.number in self.needed for e in edges) and (leaf or not self.runs_inputs):
+            if not self.runs_inputs and not any(e is not None and e.number in self.needed for e in edges):
                 return None
         outputs = None
         if attached is not None and (attached.before or attached.after):
@@ -248,6 +248,8 @@ class Run:
             if attached.before:
                 outputs = run_before(attached.before, outputs)
                 g = self._gathered(node, outputs)
+                if g is None and node.form is not FUNCTION:
+                    return None
         if leaf:
             accumulate(node.variable, g, self.create_graph, number in self.owned)
             self._after_accumulation(node.variable)
@@ -340,10 +342,10 @@ def call_node(node, grads):
     if node.form is ACCUMULATE:
         (grad,) = grads
         if grad is not None:
-            recording = is_grad_enabled()
+            recording = is_recording()
             accumulate(node.variable, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
         return ()
-    recording = is_grad_enabled()
+    recording = is_recording()
     values = [None if g is None else as_traced(g) if recording else g._a for g in grads]
     if not values:
         raise TypeError(f"{type(node).__name__} takes the gradients of its results, none were given")

@@ -15,7 +15,7 @@ from s2sgrad.runtime.eager.node import GraphNode, as_tensor, as_traced
 from s2sgrad.runtime.eager.saved import Packed
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh, share
 from s2sgrad.runtime.eager.versions import STALE, checked
-from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import make_node, next_number
 from s2sgrad.runtime.record import PICK
 
@@ -291,7 +291,7 @@ class Function(metaclass=FunctionMeta):
         tensors = [a if isinstance(a, Tensor) else None for a in args]
         nodes = [None if t is None else node_of(t) for t in tensors]
         ctx.needs_input_grad = tuple([n is not None for n in nodes])
-        recording = is_grad_enabled() and any(ctx.needs_input_grad)
+        recording = is_recording() and any(ctx.needs_input_grad)
         with no_grad():
             out = cls.forward(*args) if separate else cls.forward(ctx, *args)
             if separate:
@@ -401,7 +401,7 @@ def once_differentiable(backward):
     def wrapper(ctx, *grads):
         with no_grad():
             out = backward(ctx, *grads)
-        if not is_grad_enabled():
+        if not is_recording():
             return out
         incoming = [g for g in grads if isinstance(g, Tensor) and g.requires_grad]
         if not incoming:

@@ -127,8 +127,6 @@ def run_after(hooks, inputs, outputs):
 
 
 def _several(grads, out, what):
-    if isinstance(out, Tensor) and len(grads) == 1:
-        out = (out,)
     if not isinstance(out, tuple):
         raise TypeError(f"a node {what} must return a tuple of gradients or None, not {type(out).__name__}")
     if len(out) != len(grads):

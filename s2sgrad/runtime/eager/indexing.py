@@ -97,9 +97,20 @@ def getitem(self, key):
         raise IndexError("a 0-dim tensor has no items: use item() for its number")
     if type(key) is tuple and not key:
         return no_alias(self)
-    if type(key) is not _ndarray and not PAUSED.count and not self._inference and not _has_arrays(key):
+    if type(key) is _ndarray or _has_arrays(key):
+        return call(_name(key), operator.getitem, self, key)
+    if not PAUSED.count and not self._inference:
         return _basic(self, key)
-    return call(_name(key), operator.getitem, self, key)
+    return _viewed(_name(key), self, key)
+
+
+def _viewed(name, x, key):
+    """``x[key]`` by integers and slices, the general way; the dots make NumPy's answer a view, of no axes too."""
+    return call(name, operator.getitem, x, key if _has_dots(key) else (*key, ...) if type(key) is tuple else (key, ...))
+
+
+def _has_dots(key):
+    return key is ... or type(key) is tuple and ... in key
 
 
 @method("__iter__")
@@ -168,13 +179,15 @@ def gather(input, dim, index, *, sparse_grad=False):
 def masked_select(input, mask):
     """The elements where a mask holds."""
     mask = np.broadcast_to(mask._a, np.broadcast_shapes(mask._a.shape, input._a.shape)).copy()
-    return call("MaskedSelect", operator.getitem, input.expand(*mask.shape), mask)
+    if input._a.shape != mask.shape:
+        input = input.expand(*mask.shape)
+    return call("MaskedSelect", operator.getitem, input, mask)
 
 
 @op()
 def select(input, dim, index):
     """One slice along an axis: a view."""
-    return call("Select", operator.getitem, input, (*(slice(None),) * _axis(input, dim), int(index)))
+    return _viewed("Select", input, (*(slice(None),) * _axis(input, dim), int(index)))
 
 
 @op()

@@ -16,7 +16,7 @@ from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
-from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import make_node, next_number
 from s2sgrad.runtime.record import GeneralForm
 from s2sgrad.runtime.views import WRITE, item_step
@@ -39,7 +39,7 @@ def check_writable(t, value_recorded=False):
     refresh(t)
     if t._inference and not is_inference_mode_enabled():
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed: clone() it first")
-    if not is_grad_enabled():
+    if not is_recording():
         return
     made, base = t._made, t._base
     if base is None:
@@ -107,7 +107,7 @@ def write(t, value, key=_WHOLE, name="Write"):
     if not a.flags.writeable:
         raise RuntimeError("the memory of this tensor is read-only: clone() it first")
     raw, node = value, None
-    recording = is_grad_enabled() and dtypes.differentiable(a.dtype)
+    recording = is_recording() and dtypes.differentiable(a.dtype)
     if isinstance(value, Tensor):
         value = cast(value, t.dtype)
         raw = value._a

@@ -290,7 +290,7 @@ def _attributes(t):
 
 
 def _memory(a):
-    """The array that owns the memory of `a`, and where in it `a` lies: tensors that share memory share it when copied."""
+    """The array that owns the memory of `a`, and where in it `a` lies: what shares memory shares it when copied."""
     owner = a
     while isinstance(owner.base, np.ndarray):
         owner = owner.base

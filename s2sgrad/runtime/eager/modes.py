@@ -33,7 +33,7 @@ def saving():
 
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is in inference mode."""
-    return getattr(_mode, "inference", False)
+    return _mode.inference
 
 
 def is_inference(tensor) -> bool:

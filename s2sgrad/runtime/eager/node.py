@@ -8,7 +8,7 @@ import numpy as np
 
 from s2sgrad.runtime.eager.tensor import DEAD_END, AccumulateGrad, Tensor, face, faced, new, node_of
 from s2sgrad.runtime.eager.versions import STALE, checked
-from s2sgrad.runtime.grad_mode import is_grad_enabled
+from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import Node
 from s2sgrad.runtime.record import PICK, GeneralForm
 from s2sgrad.runtime.tensor import Traced, traced
@@ -169,7 +169,7 @@ def _edge(node):
 
 def as_traced(t):
     """A tensor as the recorded array that the rules compute with."""
-    node = node_of(t) if is_grad_enabled() else None
+    node = node_of(t) if is_recording() else None
     out = Traced()
     out.primal = t._a
     out.node = node

@@ -119,7 +119,7 @@ def movedim(input, source, destination):
     return call("Permute", np.moveaxis, input, source, destination)
 
 
-Tensor.T = property(lambda self: call("T" if self._a.ndim == 2 else "Permute", np.transpose, self))
+Tensor.T = property(lambda self: call("Permute", np.transpose, self))
 Tensor.mT = property(lambda self: transpose(self, -2, -1))
 Tensor.H = property(lambda self: transpose(self, 0, 1).conj())
 Tensor.mH = property(lambda self: transpose(self, -2, -1).conj())

@@ -19,7 +19,7 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.versions import STALE, Family
-from s2sgrad.runtime.grad_mode import enable_grad, is_grad_enabled
+from s2sgrad.runtime.grad_mode import enable_grad, is_recording
 from s2sgrad.runtime.node import Form, Node, make_node, next_number
 from s2sgrad.runtime.record import PICK, record_step
 
@@ -358,7 +358,7 @@ def node_of(t):
 
 def recorded_node(t):
     """The node of an argument, where operations are recorded."""
-    return node_of(t) if is_grad_enabled() else None
+    return node_of(t) if is_recording() else None
 
 
 # ---------------------------------------------------------------- sharing memory
@@ -392,7 +392,7 @@ def refresh(t):
     if id(t._a) in STALE:
         t._a = t._a[...]
     f.use(t._a)
-    if t._made == "no_grad" and t._base.requires_grad and is_grad_enabled():
+    if t._made == "no_grad" and t._base.requires_grad and is_recording():
         t._seen -= 1
         raise RuntimeError(
             "this view was created in no_grad mode, and its memory has been modified inplace since: "
@@ -404,7 +404,7 @@ def refresh(t):
     if base is None or base._family is not f or not dtypes.differentiable(t._a.dtype):
         t._history = f.history
         return
-    if t._made == "multi" and base._node is not None and is_grad_enabled():
+    if t._made == "multi" and base._node is not None and is_recording():
         t._seen -= 1
         raise RuntimeError(
             "this view is one of several outputs of a function (unbind, split), "
