@@ -47,7 +47,7 @@ linear(row_copy, lambda g, a: g)
 
 
 def pieces(a, keys):
-    """Several items of `a`, all of them arrays."""
+    """Several items of `a`, all of them arrays; the keys are tuples."""
     return tuple([a[(*key, ...)] for key in keys])
 
 
