@@ -11,6 +11,7 @@ import operator
 
 import numpy as np
 
+from s2sgrad.rules import shapes
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.ir import Kind, Value
@@ -40,6 +41,7 @@ _SHAPES = {
     np.zeros_like: (0,), np.ones_like: (0,), np.empty_like: (0,), np.full_like: (0,), np.shape: (0,), np.size: (0,),
     np.ndim: (0,), len: (0,), arrays.unbroadcast: (1,), arrays.as_gradient: (1,), arrays.zeros_of: (0,),
     arrays.from_rows: (1,), arrays.from_items: (1,), arrays.slots_of: (0,), arrays.embed: (1,),
+    shapes.conversion_pullback: (2,), shapes.like_arrays: (1,),
 }  # fmt: skip
 
 

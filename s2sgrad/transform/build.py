@@ -52,7 +52,9 @@ class Builder:
         self.define(statement)
 
     def define(self, statement) -> None:
-        if isinstance(statement, ir.Op | ir.Make) and not any(map(self.unstable, contents_of(statement))):
+        if isinstance(statement, ir.Make) or (
+            isinstance(statement, ir.Op) and not any(map(self.unstable, contents_of(statement)))
+        ):
             self.definitions[statement.target] = statement
         for block in walk.blocks(statement):
             for inner in block.statements:

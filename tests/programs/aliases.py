@@ -135,7 +135,7 @@ def states_copy(x):
     return np.sum(states[0] * x) + np.sum(states[2])
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def tuple_held(x):
     u = x * 1.0
     p = (u, x)
@@ -180,7 +180,7 @@ def comp(x):
     return sum(ys) + np.sum(zs[0]) + np.sum(u * u)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def dict_held(x):
     d = {"a": x * 1.0}
     v = d["a"]
@@ -340,7 +340,7 @@ def swapper(x):
     return np.sum(a * x) + np.sum(b)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def lists_of_arrays(x):
     xs = [x * 1.0, x * 2.0]
     for a in xs:

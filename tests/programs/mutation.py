@@ -255,7 +255,7 @@ def number_broadcast_into_a_slice(x):
     return np.sum(y**2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled", smooth=True)
 def array_in_a_list_changed(x):
     box = [x * 1.0]
     box[0][1] = 7.0

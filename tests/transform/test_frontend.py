@@ -293,14 +293,6 @@ def changed_in_turns(x):
     return s
 
 
-def changed_in_a_container(x):
-    w = np.ones(3)
-    box = {"w": w}
-    y = np.sum(x * w)
-    box["w"][1] = 7.0
-    return y
-
-
 def poke(a):
     a[0] = 100.0
 
@@ -387,7 +379,6 @@ def tries(x):
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (changed_in_a_container, r"box\['w'\] is changed after"),
         (changed_outside, "OUTSIDE may be seen from outside"),
         (appended, r"stored by .append\(\)"),
         (logged_outside, r"stored by .append\(\)"),

@@ -91,9 +91,14 @@ class Branches:
         before, results = self.env, []
         self.env = dict(before)
         orelse = ir.Block()
+        stale = set()
         for name, thing in env.items():
             if thing is before.get(name) or not isinstance(thing, ir.Value):
                 self.env[name] = thing
+                continue
+            if self.same_object(thing, before.get(name)) is not None:
+                stale.add(self.same_object(thing, before[name]))
+                self.env[name] = before[name]
                 continue
             self.env[name] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
             results.append(self.env[name])
@@ -101,6 +106,7 @@ class Branches:
             orelse.results = (*orelse.results, ir.Constant(None))
         place = self.found.location(statement)
         self.emit(ir.With(inert.code(), then, orelse, tuple(results), place))
+        self.renew_objects(stale=stale)
 
     def if_jumps(self, statement, rest: list, after: frozenset):
         """An `if` in a loop that may end the iteration: what follows it moves into the branches that go on."""
@@ -133,13 +139,17 @@ class Branches:
         results = []
         known: dict = {}  # two names of one array stay that
         self.env = dict(before)
-        views = []
+        views, stale = [], set()
         for name in sorted({*env_then, *env_else}, key=lambda n: (self.is_same_view(env_then, env_else, n), n)):
             a, b = env_then.get(name), env_else.get(name)
             if (name in after or "@" in name) and self.merged_view(a, b, known, look=False):
                 views.append((name, a, b))
                 continue
             if a is b:
+                self.env[name] = a
+                continue
+            if self.same_object(a, b) is not None:
+                stale.add(self.same_object(a, b))
                 self.env[name] = a
                 continue
             if (a, b) in known and (name in after or "@" in name):
@@ -159,6 +169,7 @@ class Branches:
         self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
         for name, a, b in views:
             self.env[name] = self.merged_view(a, b, known)
+        self.renew_objects(stale=stale)
 
     def is_same_view(self, env_then, env_else, name) -> bool:
         """Is a name one of views of one form in both branches?"""
@@ -226,10 +237,14 @@ class Branches:
         """An `If` one branch of which raises: what the other one assigned goes on."""
         results = []
         known: dict = {}
+        stale: set = set()
         dead = orelse if alive is then else then
         for name, thing in env.items():
             if thing in known:
                 self.env[name] = known[thing]
+            elif self.same_object(thing, before.get(name)) is not None:
+                stale.add(self.same_object(thing, before[name]))
+                self.env[name] = before[name]
             elif thing is not before.get(name) and isinstance(thing, ir.Value):
                 known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
                 results.append(after)
@@ -237,6 +252,7 @@ class Branches:
                 dead.results = (*dead.results, ir.Constant(None))
                 self.env[name] = after
         self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
+        self.renew_objects(stale=stale)
 
     def if_returns(self, statement, rest: list, after: frozenset):
         """An `if` that may return: what follows it moves into the branches that go on."""

@@ -101,6 +101,8 @@ class Calls:
         """The elements of a container whose length is known, each as an operand."""
         t = self.type_of(thing)
         container = self.operand(thing)
+        if container in self.made:
+            return list(self.made[container])
         active = self.activity(container)
         found = []
         for i, item in enumerate(t.items):
@@ -509,8 +511,8 @@ class Calls:
         fields = record_fields(cls)
         if fields is None:
             self.no_rule(cls, node)
-        given = dict(zip(fields, arguments.positional, strict=False))
-        given |= arguments.keywords
+        given = {name: ir.Constant(value) for name, value in plain_defaults(cls).items()}
+        given |= dict(zip(fields, arguments.positional, strict=False)) | arguments.keywords
         if set(given) != set(fields) or len(arguments.positional) > len(fields):
             self.refuse(f"{cls.__name__} needs all of its fields here: {', '.join(fields)}", node)
         things = [given[f] for f in fields]
@@ -565,11 +567,26 @@ def record_fields(cls) -> list | None:
     """The fields of a dataclass or namedtuple whose constructor does nothing but store them."""
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return list(cls._fields) if cls.__new__.__module__.startswith("namedtuple_") else None
-    if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__"):
+    if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__") and stores_plainly(cls):
         fields = dataclasses.fields(cls)
         plain = all(f.init and not f.kw_only for f in fields) and cls.__dataclass_params__.init
         return [f.name for f in fields] if plain else None
     return None
+
+
+def stores_plainly(cls) -> bool:
+    """Is it no code of the user's that makes an instance of a dataclass, and sets and gets its attributes?"""
+    methods = [getattr(cls, n, None) for n in ("__init__", "__setattr__")]
+    generated = [f is object.__setattr__ or f.__code__.co_filename == "<string>" for f in methods]
+    asked = cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
+    return all(generated) and asked and cls.__new__ is object.__new__
+
+
+def plain_defaults(cls) -> dict:
+    """The fields of a dataclass whose default is a number, a text or None."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    plain = (bool, int, float, complex, str, type(None))
+    return {f.name: f.default for f in fields if isinstance(f.default, plain)}
 
 
 def is_none_operand(thing) -> bool:

@@ -139,7 +139,8 @@ class Expressions(InertExpressions):
 
     def regions_of(self, thing) -> list:
         if isinstance(thing, ir.Value):
-            return [self.regions[thing]] if thing in self.regions else []
+            inside = [r for item in self.made.get(thing, ()) for r in self.regions_of(item)]
+            return [self.regions[thing], *inside] if thing in self.regions else inside
         if isinstance(thing, Inert):
             return thing.regions
         if isinstance(thing, Known):
@@ -173,6 +174,9 @@ class Expressions(InertExpressions):
             found = self.list_method(node, node)
             if found is not None:
                 return found
+        item = self.held_item(node)
+        if isinstance(item, ir.Value):
+            return item
         if not self.may_be_active(node):
             known = self.static(node)
             return known if known is not None else self.inert(node)
@@ -440,8 +444,11 @@ class Expressions(InertExpressions):
         active = tuple(self.activity(o) for o in operands)
         if type_.items is None:
             active = any_active(active)
-        regions = [r for o in operands for r in self.regions_of(o)]
+        known = type_.items is not None
+        regions = [] if known else [r for o in operands for r in self.regions_of(o)]
         result = self.value(name, type_, active, regions)
+        if known:
+            self.made[result] = tuple(operands)
         self.emit(ir.Make(result, tuple(operands), self.found.location(node)))
         self.temporaries.add(result)
         return result

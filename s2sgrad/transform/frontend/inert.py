@@ -54,8 +54,10 @@ class InertExpressions:
 
     def inert(self, node) -> Inert:
         """`node` as it stands, its active parts read as plain data."""
-        reads = {}
-        for name in self.names.loads(node):
+        node, reads = self.with_slots(node)
+        slots = set(reads)
+        self.env |= reads
+        for name in self.names.loads(node) - reads.keys():
             if name in self.env:
                 reads |= self.held(name, node)
             elif name in self.local:
@@ -65,6 +67,8 @@ class InertExpressions:
             self.looked_into(node, self.env)
         ):
             pure = False  # what it reads may change: it has its place in the program
+        for name in slots:
+            del self.env[name]
         return Inert(node, reads, type_, cheap, pure, regions)
 
     def looked_into(self, node, reads: dict) -> set:
@@ -542,7 +546,9 @@ class InertExpressions:
         known = self.static(base, bound)
         if known is not None and resolve.is_definition(known.value):
             self.refuse(f"{text(base)} is changed by the function, which may read it again", node)
-        for region in self.facts(base, dict.fromkeys(bound, ir.UNKNOWN) if not isinstance(bound, dict) else bound)[3]:
+        regions = self.facts(base, dict.fromkeys(bound, ir.UNKNOWN) if not isinstance(bound, dict) else bound)[3]
+        self.forget(regions)
+        for region in regions:
             problem = region.write(self.loops)
             if region.root().external:
                 self.writes_outside = True

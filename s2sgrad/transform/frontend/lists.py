@@ -247,6 +247,8 @@ class Lists:
         if not (fits if table is None else isinstance(target.slice, gast.Constant)):
             self.refuse("this assignment to an element of a container is not compiled", statement)
         thing = self.expression(value)
+        if self.put(target, thing, statement):
+            return True
         items = self.items_of(self.env[target.value.id], statement)
         if table is None:
             items[at] = thing
@@ -278,6 +280,7 @@ class Lists:
         value.name = name
         self.temporaries.discard(value)
         self.env[name] = value
+        self.track(name, value)
 
     def chained(self, first: ir.Value, second: ir.Value, node) -> ir.Value:
         """Two lists put together, one of which has a known length."""
@@ -319,7 +322,7 @@ class Lists:
             item = self.collecting.pop(key)
             if item is None:
                 self.refuse(f"this way of appending to {name} is not compiled", statement)
-            if any(r.root() in written for r in self.regions_of(item)):
+            if any(r.root() in written for r in self.regions_of(item)) or self.is_object(item):
                 self.refuse(f"what is appended to {name} may be changed afterwards", statement)
             t, active = self.type_of(item), self.activity(item)
             if any_active(active) and (t == ir.UNKNOWN or (t.kind in CONTAINERS and isinstance(active, tuple))):

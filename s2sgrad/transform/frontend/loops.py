@@ -358,7 +358,7 @@ class Loops(Unrolling, Rows):
 
     def is_inert(self, statement) -> bool:
         """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?"""
-        if self.may_be_active(statement):
+        if self.may_be_active(statement) or self.touches_objects(statement):
             return False
         return not any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
 

@@ -39,15 +39,18 @@ Nobody else sees a name that is only possibly bound, a `return` in the middle of
 """
 
 from contextlib import contextmanager
+from types import FunctionType
 
 import gast
 
+from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.calls import Calls, carrying
 from s2sgrad.transform.frontend.expressions import Expressions
+from s2sgrad.transform.frontend.heap import Heap
 from s2sgrad.transform.frontend.kinds import (
     LEFT,
     NEVER,
@@ -71,7 +74,7 @@ from s2sgrad.transform.ir import Kind
 NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
-class Lowering(Statements, Writes, Branches, Loops, Positions, Lists, Calls, Taping, Expressions):
+class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Calls, Taping, Expressions):
     """One function being lowered.
 
     Parameters
@@ -97,6 +100,9 @@ class Lowering(Statements, Writes, Branches, Loops, Positions, Lists, Calls, Tap
         self.regions: dict = {}
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
+        self.made: dict = {}  # a container -> what is in it, where that is known
+        self.objects: dict = {}  # a container with slots -> the object that it is
+        self.opaque: dict = {}
         self.again: set = set()  # views looked up again
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
         self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
@@ -133,8 +139,23 @@ class Lowering(Statements, Writes, Branches, Loops, Positions, Lists, Calls, Tap
             self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
-        self.mutable = mutable_names(body, self.names, {f.__name__ for f in plain})
+        self.mutable = mutable_names(body, self.names, {f.__name__ for f in plain}, self.given_away(body))
         self.body = body
+
+    def given_away(self, body: list) -> set:
+        """The names that are given to functions which may write into what they are given."""
+        found: set = set()
+        for call in (n for s in body for n in syntax.walk(s) if isinstance(n, gast.Call)):
+            given = [a.id for a in call.args if isinstance(a, gast.Name)]
+            if not given or not isinstance(call.func, gast.Name):
+                continue
+            try:
+                known = None if call.func.id in self.local else self.outside.name(call.func.id).value
+            except CompileError:  # a name inside of a nested function
+                continue
+            if call.func.id in self.local or (isinstance(known, FunctionType) and self.may_be_inlined(known)):
+                found.update(given)
+        return found
 
     # ------------------------------------------------------------------------------------ the whole thing
 

@@ -15,14 +15,15 @@ from s2sgrad.rules import table
 from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
+from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
-    "statements", "again", "parts", "regions", "earlier", "views", "looked", "constants", "temporaries", "anywhere",
-    "loops", "parameters", "written_arguments", "is_top",
+    "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
+    "temporaries", "anywhere", "loops", "parameters", "written_arguments", "is_top",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 WRITTEN = {operator.add, operator.sub}  # what a `Store` itself can do
@@ -37,6 +38,11 @@ def is_simple(tree) -> bool:
         syntax.contains(s, others) or (not isinstance(s, gast.Return) and syntax.contains(s, gast.Return))
         for s in tree.body
     )
+
+
+def outer_name(name: str) -> str:
+    """What a name of a caller is called while a body that stands in place of the call is lowered."""
+    return name if is_slot(name) else f"{name}@"
 
 
 def viewed_names(node) -> set:
@@ -61,6 +67,9 @@ class Writes:
         if isinstance(node, gast.Name):
             thing = self.env.get(node.id)
             return thing if isinstance(thing, ir.Value) and thing.type.kind is Kind.ARRAY else None
+        item = self.held_item(node)
+        if item is not None:
+            return item if isinstance(item, ir.Value) and item.type.kind is Kind.ARRAY else None
         if isinstance(node, gast.Subscript):
             base = self.view_of(node.value)
             if base is None or self.place_type(base, node.slice).kind is not Kind.ARRAY:
@@ -162,11 +171,13 @@ class Writes:
             setattr(inner, shared, getattr(self, shared))
         inner.bodies = (*self.bodies, tree)
         given = {n: self.place(t, n) if isinstance(t, Inert) else t for n, t in given.items()}
-        inner.env = {f"{name}@": thing for name, thing in self.env.items()}
+        inner.env = {outer_name(name): thing for name, thing in self.env.items()}
         for name, thing in given.items():
             inner.assign_name(name, thing)
         result = inner.walk(inner.body, frozenset(), tail=True)
-        self.env = {name: inner.env.get(f"{name}@", Unbound(f"{name} may have no value here")) for name in self.env}
+        lost = {name: Unbound(f"{name} may have no value here") for name in self.env}
+        now = {name: inner.env.get(outer_name(name), lost[name]) for name in self.env}
+        self.env = now | {name: thing for name, thing in inner.env.items() if is_slot(name)}
         self.writes_outside = self.writes_outside or inner.writes_outside
         self.session.report(found)
         return ir.Constant(None) if result is None or result is NEVER else result
@@ -210,7 +221,7 @@ class Writes:
         """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
         region = self.regions[array].root()
         inside = array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
-        return inside or self.argument(array) is not None
+        return inside or self.argument(array) is not None or self.is_in_slot(array)
 
     def argument(self, array: ir.Value):
         """The argument of the differentiated function that `array` is memory of, and nothing else that is outside."""
@@ -292,10 +303,11 @@ class Writes:
         """Let all names of an array that has been written to stand for what it is now."""
         done = {old: new}
         for name, thing in list(self.env.items()):
-            if self.meet(old, thing):
+            if not (isinstance(thing, ir.Value) and thing in self.objects) and self.meet(old, thing):
                 again = self.renewed(thing, done)
                 reason = f"{name} may share memory with an array that is changed"
                 self.env[name] = Unbound(reason) if again is None else again
+        self.renew_objects()
 
     def regions_under(self, thing, seen=()) -> list:
         """The memory that a name gives access to."""
@@ -325,7 +337,7 @@ class Writes:
     def augmented(self, statement) -> bool:
         """``target op= value`` into an array that is followed; False where it is none."""
         target, function = statement.target, OPERATORS[type(statement.op)]
-        if isinstance(target, gast.Name):
+        if isinstance(target, gast.Name) or self.held_item(target) is not None:
             array, index = self.written_array(target), None
             if array is None:
                 return False
@@ -366,6 +378,7 @@ class Writes:
                 if again is not None:
                     self.env[name] = again
                     self.looked.add(again)
+        self.renew_objects()
 
     def look_again_after(self) -> None:
         """After a loop: the same, of what it was carried to."""
@@ -375,6 +388,7 @@ class Writes:
                 again = self.renewed(thing, done)
                 if again is not None:
                     self.env[name] = again
+        self.renew_objects()
 
     def memory_of_turn(self, names, state, before, start, end, parameters, together, lost, shared, others) -> bool:
         """Note what a turn of a loop did to arrays that it does not name as its own; is there anything new?"""
@@ -386,6 +400,9 @@ class Writes:
                 continue
             if name in views and any(before.get(n) is self.root(thing) and n not in others for n in names):
                 continue  # looked up again in each turn
+            same = self.same_object(thing, now)
+            if same is not None and all(same.slot(key) in before for key in keys_of(thing.type)):
+                continue  # put together again in each turn
             changed = True
             if isinstance(now, ir.Value):
                 names.append(name)

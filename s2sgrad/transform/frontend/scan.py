@@ -111,13 +111,14 @@ def count_bindings(body: list, parameters: list) -> dict:
     return found
 
 
-def mutable_names(body: list, names: syntax.Names, plain=frozenset()) -> set:
+def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=frozenset()) -> set:
     """The names whose objects the function changes, and those that may be other names of them.
 
-    `plain` are the names of functions that give numbers only.
+    `plain` are the names of functions that give numbers only, `given` of what is given to functions that write.
     """
-    found: set = set()
+    found: set = set(given)
     assigned: list = []
+    taken: list = []  # names, and containers that what they stand for is taken from
     for statement in body:
         for node in syntax.walk(statement):
             if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
@@ -131,10 +132,14 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset()) -> set:
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
                 found.add(node.target.id)
             elif isinstance(node, gast.Assign):
+                taken.append((set().union(*map(names.stores, node.targets)), root_names(node.value)))
                 if not is_call_of(node.value, plain):
                     assigned.append((set().union(*map(names.stores, node.targets)), names.loads(node.value)))
             elif isinstance(node, gast.For) and not is_call_of(node.iter, plain):
                 assigned.append((names.stores(node.target), names.loads(node.iter)))
+                taken.append((names.stores(node.target), names.loads(node.iter)))
+    made = set().union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
+    taken = [(stores, holders & made) for stores, holders in taken]
     # `x += 1` of a number is no change: that the name is listed here costs nothing but a shared subexpression
     size = -1
     while size != len(found):
@@ -142,7 +147,20 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset()) -> set:
         for stores, loads in assigned:
             if loads & found:
                 found |= stores
+        for stores, holders in taken:
+            if stores & found:
+                found |= holders
     return found
+
+
+def made_names(node) -> set:
+    """The names that a statement gives to a container, or to what a function or class of the user's makes."""
+    if not isinstance(node, gast.Assign):
+        return set()
+    called = isinstance(node.value, gast.Call) and isinstance(node.value.func, gast.Name)
+    if called or isinstance(node.value, (gast.List, gast.Tuple, gast.Dict)):
+        return {t.id for t in node.targets if isinstance(t, gast.Name)}
+    return set()
 
 
 def is_call_of(node, functions) -> bool:

@@ -45,6 +45,7 @@ class Session:
     names: syntax.Names = field(default_factory=syntax.Names)
     purity: effects.Purity = field(default_factory=effects.Purity)
     object_regions: dict = field(default_factory=dict)
+    containers: int = 0  # those with slots
     apart: bool = False  # it writes into an argument
     in_one_piece: bool = False  # what it does depends on arrays being contiguous
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays

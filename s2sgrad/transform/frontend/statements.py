@@ -121,6 +121,8 @@ class Statements:
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
         thing = self.assigned_view(statement.value, statement.targets)
+        if thing is None and any(self.is_container(t, statement.value) for t in statement.targets):
+            thing = self.literal_container(statement.value, statement)
         thing = self.in_its_place(statement.value, statement) if thing is None else thing
         thing = self.expression(statement.value) if thing is None else thing
         several = len(statement.targets) > 1
@@ -160,6 +162,7 @@ class Statements:
             made.name = name
             self.temporaries.discard(made)
         self.env[name] = thing
+        self.track(name, thing)
 
     def unpack(self, target, thing, statement) -> None:
         t = self.type_of(thing)
@@ -171,6 +174,9 @@ class Statements:
             return
         if starred:
             self.unpack_starred(target, thing, statement)
+            return
+        if thing in self.made and len(target.elts) == len(self.made[thing]) and self.is_changed(target):
+            self.store_all(list(zip(target.elts, self.made[thing], strict=True)), statement)
             return
         if (
             t.kind is Kind.ARRAY
@@ -193,6 +199,8 @@ class Statements:
         for target, thing in pairs:
             before = {name: self.env.get(name) for name in self.env}
             self.assign(target, thing, statement)
+            if isinstance(target, gast.Subscript) and self.holder(target.value) is not None:
+                continue
             for _, other in pairs:
                 if self.type_of(other).kind is not Kind.NUMBER and isinstance(target, gast.Subscript):
                     array = before.get(target.value.id) if isinstance(target.value, gast.Name) else None
@@ -287,6 +295,8 @@ class Statements:
     def store(self, target, thing, statement) -> None:
         """``target[...] = thing`` or ``target.name = thing``."""
         what = text(target)
+        if self.put(target, thing, statement):
+            return
         array = self.written_array(target.value) if isinstance(target, gast.Subscript) else None
         if array is not None and self.is_followed(array, thing):
             thing = self.placed_before(thing, target.slice)
@@ -323,10 +333,10 @@ class Statements:
         return thing
 
     def statement_AugAssign(self, statement, after):
-        if self.list_statement(statement):
-            return
         target = statement.target
-        if self.augmented(statement):
+        if self.augmented_slot(statement) or (self.held_item(target) is not None and self.augmented(statement)):
+            return
+        if self.list_statement(statement) or self.augmented(statement):
             return
         if not isinstance(target, gast.Name):
             if self.may_be_active(statement.value) and not isinstance(self.expression_or_none(statement.value), Inert):

@@ -1,0 +1,301 @@
+"""Lowers what happens to containers that the function makes itself and to what is in them.
+
+``state = {"t": 0.0, "u": np.zeros(n)}`` is an object with two slots. Each slot has an entry of its own in the
+environment, under a name that no user can write (``t@1['t']``): it is read, written, merged and carried as if it
+were a variable. The container itself is put together again, wherever it is needed as a whole, from what is in the
+slots: as a name of a view of an array is looked up again in it. So two names of one container, and two containers
+that hold one array, see what happens to the other.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+import gast
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend.kinds import MISSING, any_active, constant_of
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.values import Inert, Unbound
+from s2sgrad.transform.ir import Kind
+
+HOLDING = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
+
+
+@dataclass(slots=True, eq=False)
+class Object:
+    """A container with slots in the environment.
+
+    Attributes
+    ----------
+    label : str
+        The name it got first.
+    number : int
+    """
+
+    label: str
+    number: int
+
+    def slot(self, key) -> str:
+        """The name of a slot; its beginning is what a value in it is called."""
+        simple = isinstance(key, str) and key.isidentifier()
+        return f"{key if simple else f'{self.label}{key}' if type(key) is int else self.label}@{self.number}[{key!r}]"
+
+
+def is_slot(name: str) -> bool:
+    """Is it the name of a slot?"""
+    return name.endswith("]")
+
+
+def keys_of(t: ir.Type) -> tuple:
+    """The keys of a container of known structure."""
+    return tuple(range(len(t.items))) if t.keys is None else t.keys
+
+
+class Heap:
+    """The part of `Lowering` that deals with containers that change."""
+
+    # ----------------------------------------------------------------------------------------- what is known
+
+    def holder(self, node):
+        """The container of known items that an expression is a name of, or None."""
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.held_item(node)
+        return thing if isinstance(thing, ir.Value) and thing in self.made else None
+
+    def held_item(self, node):
+        """What is in a container of known items at a literal key: ``box["a"]``, ``state.u``; None for anything else."""
+        if not isinstance(node, (gast.Subscript, gast.Attribute)):
+            return None
+        container = self.holder(node.value)
+        at = None if container is None else self.place_of(container, node)
+        return None if at is None else self.made[container][at]
+
+    def place_of(self, container: ir.Value, node) -> int | None:
+        """The number of the item of a container that a subscript or an attribute means."""
+        t, known = container.type, keys_of(container.type)
+        if isinstance(node, gast.Attribute):
+            return known.index(node.attr) if t.kind is Kind.RECORD and node.attr in known else None
+        key = constant_of(node.slice, MISSING)
+        if t.kind is Kind.DICT:
+            return known.index(key) if key is not MISSING and key in known else None
+        if t.kind is Kind.RECORD and not issubclass(t.cls, tuple):
+            return None
+        return key % len(known) if type(key) is int and -len(known) <= key < len(known) else None
+
+    # ---------------------------------------------------------------------------------------------- objects
+
+    def track(self, name: str, thing, inside=False) -> None:
+        """Give a container that gets a name, and may change, its slots; and those `inside` of such."""
+        if not isinstance(thing, ir.Value) or thing not in self.made or thing in self.objects:
+            return
+        if not inside and name not in self.mutable:
+            return
+        self.session.containers += 1
+        self.objects[thing] = made = Object(name.partition("@")[0], self.session.containers)
+        items = []
+        for key, item in zip(keys_of(thing.type), self.made[thing], strict=True):
+            items.append(self.fill(made.slot(key), item))
+        self.made[thing] = tuple(items)
+
+    def fill(self, slot: str, thing) -> ir.Value:
+        """Put something into a slot."""
+        name = slot.partition("@")[0]
+        thing = self.operand(thing, name)
+        if not isinstance(thing, ir.Value):
+            node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
+            thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
+        if thing in self.temporaries:
+            thing.name = name
+            self.temporaries.discard(thing)
+        self.env[slot] = thing
+        self.track(name, thing, inside=True)
+        return thing
+
+    def put_item(self, container: ir.Value, key, thing) -> None:
+        """``container[key] = thing``."""
+        made = self.objects[container]
+        item = self.fill(made.slot(key), thing)
+        t, known = container.type, keys_of(container.type)
+        if key not in known:
+            t = dataclasses.replace(t, items=(*t.items, item.type), keys=(*known, key))
+        own = self.regions[container].root()
+        for name, other in list(self.env.items()):
+            followed = isinstance(other, ir.Value) and other in self.objects
+            if not followed and any(r.root() is own for r in self.regions_under(other)):
+                self.env[name] = Unbound(f"{name.partition('@')[0]} may be, or hold, a container that is changed")
+        self.renew_objects({made: self.version(container, t)})
+
+    def version(self, container: ir.Value, t: ir.Type) -> ir.Value | None:
+        """A container of type `t` as it is now; None where something in it is not known."""
+        made = self.objects[container]
+        items = [self.env.get(made.slot(key)) for key in keys_of(t)]
+        if not all(isinstance(item, ir.Value) for item in items):
+            return None
+        t = dataclasses.replace(t, items=tuple(item.type for item in items))
+        active = tuple(map(self.activity, items))
+        again = self.value(container.name, t, active if any_active(active) else False)
+        self.regions[container].join(self.regions[again])
+        self.made[again], self.objects[again] = tuple(items), made
+        self.emit(ir.Make(again, tuple(items), self.found.location(self.current)))
+        self.again.add(again)
+        self.looked.add(again)
+        return again
+
+    def renew_objects(self, versions=None, stale=()) -> None:
+        """Put containers together again in which something has changed; those of the objects `stale` in any case."""
+        versions = {} if versions is None else versions
+        for name, thing in list(self.env.items()):
+            if isinstance(thing, ir.Value) and thing in self.objects:
+                now = self.renewed_object(thing, versions, stale)
+                self.env[name] = Unbound(f"{name.partition('@')[0]} holds what is not known") if now is None else now
+
+    def renewed_object(self, container: ir.Value, versions: dict, stale):
+        made = self.objects[container]
+        if made not in versions:
+            changed = made in stale
+            for key, before in zip(keys_of(container.type), self.made[container], strict=True):
+                item = self.env.get(made.slot(key))
+                if isinstance(item, ir.Value) and item in self.objects:
+                    item = self.env[made.slot(key)] = self.renewed_object(item, versions, stale)
+                changed = changed or item is not before
+            versions[made] = self.version(container, container.type) if changed else container
+        return versions[made]
+
+    def is_object(self, thing) -> bool:
+        """Is it a container with slots, or one that holds such?"""
+        return isinstance(thing, ir.Value) and (
+            thing in self.objects or any(map(self.is_object, self.made.get(thing, ())))
+        )
+
+    def same_object(self, a, b):
+        """The object that two things are, or None: with the same slots."""
+        if not isinstance(a, ir.Value) or not isinstance(b, ir.Value) or a not in self.objects or b not in self.objects:
+            return None
+        same = self.objects[a] is self.objects[b] and keys_of(a.type) == keys_of(b.type)
+        return self.objects[a] if same else None
+
+    def is_in_slot(self, array: ir.Value) -> bool:
+        """Is an array, or one that it is a view of, in a container with slots?"""
+        region = self.regions[array].root()
+        slots = (thing for name, thing in self.env.items() if is_slot(name) and isinstance(thing, ir.Value))
+        return any(r.root() is region for thing in slots for r in self.regions_of(thing))
+
+    def touches_objects(self, statement) -> bool:
+        """Does a statement read a name of a container with slots?"""
+        return any(self.env.get(name) in self.objects for name in self.names.loads(statement))
+
+    def forget(self, regions: list) -> None:
+        """Refuse what changes a container with slots behind their back."""
+        roots = {r.root() for r in regions}
+        for thing in self.env.values():
+            if isinstance(thing, ir.Value) and thing in self.objects and self.regions[thing].root() in roots:
+                self.refuse(
+                    f"{self.objects[thing].label}, a container of arrays, is changed in a way that is not followed"
+                )
+
+    # ------------------------------------------------------------------------------------------- statements
+
+    def is_container(self, target, value) -> bool:
+        """Is ``target = value`` a container that holds arrays that are written to?"""
+        if not isinstance(target, gast.Name) or target.id not in self.mutable or self.is_opaque(target.id):
+            return False
+        if isinstance(value, gast.Dict):
+            return all(isinstance(k, gast.Constant) for k in value.keys) and len({k.value for k in value.keys}) == len(
+                value.keys
+            )
+        plain = isinstance(value, (gast.List, gast.Tuple)) and value.elts
+        return bool(plain) and not any(isinstance(e, gast.Starred) for e in value.elts)
+
+    def is_opaque(self, name: str) -> bool:
+        """Does a statement change the container of this name itself, otherwise than at a literal key?"""
+        if name not in self.opaque:
+            self.opaque[name] = any(changes(node, name) for s in self.body for node in syntax.walk(s))
+        return self.opaque[name]
+
+    def literal_container(self, value, statement):
+        """``[...]``, ``(...)`` or ``{...}`` as a container of known items, if there are arrays in it; else None."""
+        nodes = value.values if isinstance(value, gast.Dict) else value.elts
+        things = self.expressions(nodes)
+        if not any(self.type_of(t).kind in (Kind.ARRAY, *HOLDING) for t in things) and self.only_inert(things):
+            return None
+        things = [self.operand(t) for t in things]
+        kinds = [self.type_of(t) for t in things]
+        if isinstance(value, gast.Dict):
+            t = ir.Type(Kind.DICT, items=tuple(kinds), keys=tuple(k.value for k in value.keys))
+        else:
+            t = types.sequence(Kind.LIST if isinstance(value, gast.List) else Kind.TUPLE, kinds)
+        return self.make_container(t, things, statement)
+
+    def put(self, target, thing, statement) -> bool:
+        """``box["a"] = thing``, ``state.u = thing`` of a container with slots; False where it is none."""
+        container = self.holder(target.value) if isinstance(target, (gast.Subscript, gast.Attribute)) else None
+        if container is None or container not in self.objects or self.regions[container].root().external:
+            return False
+        t = container.type
+        key = target.attr if isinstance(target, gast.Attribute) else constant_of(target.slice, MISSING)
+        at = self.place_of(container, target)
+        if t.kind is Kind.RECORD:
+            plain = dataclasses.is_dataclass(t.cls) and not t.cls.__dataclass_params__.frozen
+            if not plain or at is None or t.cls.__setattr__ is not object.__setattr__:
+                return False
+        elif t.kind is Kind.TUPLE or key is MISSING or (at is None and t.kind is not Kind.DICT):
+            return False
+        if not isinstance(thing, (ir.Value, ir.Constant, ir.Code, Inert, Known)):
+            return False
+        self.put_item(container, key if at is None else keys_of(t)[at], thing)
+        return True
+
+    def augmented_slot(self, statement) -> bool:
+        """``state.t += v`` of a number in a slot; of an array, it is written into."""
+        target = statement.target
+        item = self.held_item(target)
+        if not isinstance(item, ir.Value) or item.type.kind is not Kind.NUMBER:
+            return False
+        before = gast.copy_location(
+            type(target)(target.value, getattr(target, "slice", None) or target.attr, gast.Load()), target
+        )
+        after = gast.copy_location(gast.BinOp(before, statement.op, statement.value), statement)
+        return self.put(target, self.expression(after), statement)
+
+    # ------------------------------------------------------------------------------------------ expressions
+
+    def with_slots(self, node) -> tuple:
+        """An expression with names in the place of what is in slots, and what these stand for."""
+        if not any(self.env.get(n) in self.objects for n in self.names.loads(node)):
+            return node, {}
+        found: dict = {}
+
+        def rebuilt(part):
+            item = self.held_item(part) if isinstance(part, (gast.Subscript, gast.Attribute)) else None
+            if isinstance(item, ir.Value) and isinstance(part.ctx, gast.Load):
+                label = next((n for n, v in found.items() if v is item), None) or self.label(item, found)
+                found[label] = item
+                return gast.copy_location(gast.Name(label, gast.Load(), None, None), part)
+            if isinstance(part, list):
+                return [rebuilt(one) for one in part]
+            if not isinstance(part, gast.AST) or isinstance(part, syntax.FUNCTIONS):
+                return part
+            fields = {name: rebuilt(old) for name, old in gast.iter_fields(part)}
+            return gast.copy_location(type(part)(*[fields[n] for n in part._fields]), part)
+
+        new = rebuilt(node)
+        return (new, found) if found else (node, {})
+
+
+def changes(node, name: str) -> bool:
+    """Does a piece of syntax change the container `name` itself, otherwise than at a literal key?"""
+
+    def is_it(part) -> bool:
+        return isinstance(part, gast.Name) and part.id == name
+
+    match node:
+        case gast.Subscript(value=value, slice=place, ctx=gast.Store()):
+            return is_it(value) and constant_of(place, MISSING) is MISSING
+        case gast.Subscript(value=value, ctx=gast.Del()):
+            return is_it(value)
+        case gast.AugAssign(target=target):
+            return is_it(target)
+        case gast.Call(func=gast.Attribute(value=value, attr=attr)):
+            return is_it(value) and attr not in ("index", "count", "copy", "items", "values", "keys", "get")
+    return False
