@@ -89,7 +89,7 @@ def records_branch(x):
     return np.sum(s.u**2) * r.t
 
 
-@program(LINE, engine="compiled", smooth=True)
+@program(LINE, engine="compiled")
 def arr_of_caller(x):
     box = [x]
     box[0][1] = 7.0 * x[0]
