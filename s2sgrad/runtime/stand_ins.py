@@ -13,7 +13,7 @@ from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.record import apply, call_plain, is_active, kept, missing, plain
 from s2sgrad.runtime.tensor import Tensor
-from s2sgrad.runtime.traced import plain_key
+from s2sgrad.runtime.traced import as_array, plain_key
 from s2sgrad.runtime.views import extract, item_step, replace
 
 
@@ -108,6 +108,8 @@ def _at(ufunc, target, indices, b, sign):
         if is_active(b):
             raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
         return ufunc.at(target, plain_key(indices), plain(b))
+    if isinstance(b, (list, tuple)):
+        b = as_array(b)
     content = np.array(plain(target))
     raw = kept(plain(b))
     ufunc.at(content, plain_key(indices), raw)

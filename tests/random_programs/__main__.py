@@ -2,17 +2,15 @@
 
 import argparse
 import collections
-import contextlib
-import signal
 import sys
 import time
 
 from .judge import Fault, judge
+from .limits import Endless, limited
 from .programs import numbered
 from .reduce import reduced
 
 SECOND = 8  # of so many programs one is differentiated twice
-LONGEST = 20  # seconds that a program may take
 
 
 def main() -> int:
@@ -31,13 +29,12 @@ def main() -> int:
         program = numbered(options.seed, number)
         twice = number % SECOND == 0
         try:
-            with limited(LONGEST):
+            with limited():
                 verdict = judge(program, twice)
-        except Fault as fault:
+        except (Fault, Endless) as fault:
             counts["wrong"] += 1
-            if not options.whole:
-                with limited(20 * LONGEST):
-                    program = reduced(program, fault.kind, twice)
+            if not options.whole and isinstance(fault, Fault):
+                program = reduced(program, fault.kind, twice)
             print(f"\n--seed {options.seed} --start {number} is wrong ({fault})\n\n{program}\n", flush=True)
         else:
             counts[verdict.outcome] += 1
@@ -50,21 +47,6 @@ def main() -> int:
     for reason, count in reasons.most_common(options.reasons):
         print(f"{count:7d}  {reason}")
     return 1 if counts["wrong"] else 0
-
-
-@contextlib.contextmanager
-def limited(seconds):
-    """A program that does not end is one that crashes."""
-
-    def stop(*_):
-        raise TimeoutError(f"not done after {seconds} s")
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
 
 
 def summary(counts, engines, second, seconds) -> str:

@@ -75,9 +75,9 @@ class Functions(Flow):
         self.write(f"def {name}({', '.join('k=0.5' if p == 'k' else p for p in parameters)}):")
         inside.indent = self.indent + 1
         start = len(inside.lines)
-        if outcome is not None and not isinstance(outcome, tuple):
+        if outcome == "number":
             inside.result = lambda: inside.number(1)
-        elif isinstance(outcome, tuple) and outcome and isinstance(outcome[0], int):
+        elif isinstance(outcome, tuple):
             inside.result = lambda: inside.array(outcome, 1)
         inside.body()
         if outcome == "pair":

@@ -3,6 +3,7 @@
 import ast
 
 from .judge import Fault, judge
+from .limits import Endless, limited
 from .programs import Program
 
 
@@ -26,10 +27,11 @@ def reduced(program: Program, kind: str, second=False) -> Program:
 
 def fails(program, kind, second) -> bool:
     try:
-        judge(program, second)
+        with limited():
+            judge(program, second)
     except Fault as fault:
         return fault.kind == kind
-    except Exception:
+    except (Exception, Endless):
         return False
     return False
 

@@ -83,9 +83,11 @@ class Emitted:
 def emit(functions: list[ir.Function]) -> Emitted:
     """The source of `functions`: first the one to call, then those that it calls."""
     functions = _with_callees(functions)
+    outside = set().union(*(names_outside(codes_of(function)) for function in functions))
     names: dict = {}
     for function in functions:
-        names[id(function)] = next(n for n in candidates(function.name) if n not in names.values())
+        taken = outside.union(names.values())  # the user's own function may be called as well
+        names[id(function)] = next(n for n in candidates(function.name) if n not in taken)
     chunks, units, line, lines = [], [], 1, {}
     for function in functions:
         unit = Unit(names[id(function)], function, line)
@@ -181,13 +183,10 @@ class _Emitter:
         self.trees = gather(self.function)
         self.fixed = {p.value.name for p in self.function.parameters}
         self.bound: dict = {}  # id of object -> name
-        self.codes: list = []
+        self.codes = codes_of(self.function)
+        self.unit.outside |= names_outside(self.codes)
         self.commenting = False
         self.quoted = None  # the line that the last comment spoke of
-        self.survey(self.function.body)
-        for parameter in self.function.parameters:
-            if parameter.default is not None:
-                self.outside(parameter.default)
         for statement in walk.statements(self.function.body):
             self.announce(statement)
         taken = self.unit.outside | set(self.bound.values()) | self.unit.siblings
@@ -195,25 +194,6 @@ class _Emitter:
         self.names = name_values(self.function, self.trees, taken, self.guarded, self.codes)
 
     # ---- the names that mean something already
-
-    def survey(self, block: ir.Block) -> None:
-        """Note the user's expressions and statements, and the names in them that are not local."""
-        for statement in block.statements:
-            if isinstance(statement, ir.Verbatim):
-                self.outside(statement)
-            for operand in operands(statement):
-                if isinstance(operand, ir.Code):
-                    self.outside(operand)
-            for inner in walk.blocks(statement):
-                self.survey(inner)
-        for operand in block.results:
-            if isinstance(operand, ir.Code):
-                self.outside(operand)
-
-    def outside(self, code) -> None:
-        self.codes.append(code)
-        local = code.reads.keys() | (code.writes.keys() if isinstance(code, ir.Verbatim) else set())
-        self.unit.outside |= free_names(code.node) - local
 
     def announce(self, statement) -> None:
         """Choose the names of what the statement will mention, before the values are named."""
@@ -825,6 +805,30 @@ def _sliced(node):
             parts = [None, *parts]
         return gast.Slice(*parts, *[None] * (3 - len(parts)))
     return node
+
+
+def codes_of(function: ir.Function) -> list:
+    """The user's expressions and statements in a function."""
+    codes = [p.default for p in function.parameters if p.default is not None]
+    waiting = [function.body]
+    while waiting:
+        block = waiting.pop()
+        for statement in block.statements:
+            if isinstance(statement, ir.Verbatim):
+                codes.append(statement)
+            codes += [operand for operand in operands(statement) if isinstance(operand, ir.Code)]
+            waiting += walk.blocks(statement)
+        codes += [operand for operand in block.results if isinstance(operand, ir.Code)]
+    return codes
+
+
+def names_outside(codes: list) -> set[str]:
+    """The names in the user's expressions and statements that are not local."""
+    found: set = set()
+    for code in codes:
+        local = code.reads.keys() | (code.writes.keys() if isinstance(code, ir.Verbatim) else set())
+        found |= free_names(code.node) - local
+    return found
 
 
 def free_names(node) -> set[str]:
