@@ -33,12 +33,23 @@ def put(a, ind, v, mode="raise"):
     a[np.unravel_index(np.ravel(ind) % a.size, a.shape)] = np.resize(v, ind.size)
 
 
+def _require_safe(target, values):
+    """`np.place` and `np.putmask` take arrays of no wider a kind than their target is of; numbers and lists they do."""
+    values = plain(values)
+    if isinstance(values, np.ndarray) and not np.can_cast(values.dtype, target.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {values.dtype!r} to {target.dtype!r} according to the rule 'safe'"
+        )
+
+
 def place(arr, mask, vals):
     mask = np.asarray(mask, bool)
+    _require_safe(arr, vals)
     arr[mask] = np.resize(vals, np.count_nonzero(mask))
 
 
 def putmask(a, mask, values):
+    _require_safe(a, values)
     a[...] = np.where(np.reshape(np.asarray(mask, bool), a.shape), np.resize(values, a.shape), a)
 
 

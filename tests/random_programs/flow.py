@@ -77,6 +77,7 @@ class Flow(Containers):
 
     def turns(self, bound: dict, bounds: dict) -> None:
         """The body of a loop, in which these names are bound."""
+
         def fill():
             self.bounds.update(bounds)
             self.fixed |= set(bound)

@@ -95,7 +95,8 @@ def _run(derivative, mode, module, value, after):
     except S2SGradError as error:
         return None, error
     except Exception as error:
-        raise Fault("crash", f"{mode} ({derivative.engine}) raises {type(error).__name__}: {error}") from error
+        message = f"raises {type(error).__name__}: {error}"
+        raise Fault(f"crash, {message}", f"in {mode} ({derivative.engine})") from error
     if not identical(got, value):
         raise Fault("value", f"{mode} ({derivative.engine}) gives {got!r}, the plain call {value!r}")
     if not identical(args, after):
@@ -123,8 +124,10 @@ def _raises(program, module, error) -> Verdict:
         except Exception as own:
             if type(own) is type(error):
                 continue
-            raise Fault("crash", f"{mode} raises {type(own).__name__}: {own}, the plain call {error!r}") from own
-        raise Fault("value", f"{mode} raises nothing, the plain call {error!r}")
+            raise Fault(
+                "another exception", f"{mode} raises {type(own).__name__}: {own}, a plain call {error!r}"
+            ) from own
+        raise Fault("no exception", f"{mode} raises nothing, a plain call {error!r}")
     return Verdict("raises", derivative.engine)
 
 
@@ -283,7 +286,7 @@ def _second(program, module) -> bool:
         except S2SGradError:
             return False
         except Exception as error:
-            raise Fault("crash", f"second order raises {type(error).__name__}: {error}") from error
+            raise Fault(f"second order raises {type(error).__name__}: {error}", "") from error
 
         def at(step):
             return inner(first(*moved(whole.arguments(), expected, step)), direction, program.argnums)
@@ -299,5 +302,3 @@ def _second(program, module) -> bool:
         if abs(slope - found[1]) > 1e-5 * scale and not sided(at, scale):
             raise Fault("second order", f"along a direction it is {slope}, by differences {found[1]} ({got})")
     return True
-
-

@@ -179,3 +179,25 @@ def test_drawn_numbers_are_those_of_a_plain_call():
     out = tape_vjp(f, (X,), {}, [0])[0]
     expected = np.sum(X * np.random.default_rng(3).normal(size=3) * np.random.RandomState(0).randn(3))
     assert out == expected
+
+
+@pytest.mark.parametrize("write", [np.putmask, np.place])
+def test_values_of_a_wider_kind_are_refused_as_numpy_does(write):
+    def f(x, given):
+        a = np.zeros(2, np.float32)
+        write(a, a == 0, given(x))
+        return np.sum(a)
+
+    x = np.array([0.5, 2.0])
+    with pytest.raises(TypeError, match="according to the rule 'safe'"):
+        grad(f)(x, lambda x: x)
+    assert np.array_equal(grad(f)(x, lambda x: x[0]), [2.0, 0.0])
+
+
+def test_what_is_added_at_places_may_be_a_list():
+    def f(x):
+        u = np.zeros(3)
+        np.add.at(u, [0, 0, 2], [x[1], 2.0, x[0] ** 2])
+        return np.sum(u * np.arange(1.0, 4.0))
+
+    assert np.array_equal(grad(f)(np.array([0.5, 2.0])), [3.0, 1.0])

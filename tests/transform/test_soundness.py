@@ -375,3 +375,21 @@ def test_defaults_of_a_helper_that_are_containers():
 
     gradient = s2sgrad.grad(lambda x: np.sum(weighted(x)), mode="compiled")(V)
     np.testing.assert_array_equal(gradient, [2.0, 4.0, 6.0])
+
+
+def endless(a, k=0.5):
+    while True:
+        if a > 0:
+            return k
+        a = a + 1
+
+
+def called_as_it_is_and_as_a_generated_function(x, y):
+    k = endless(a=x)
+    endless(x, np.sum(y))
+    return np.sum(y * y) * k
+
+
+def test_a_generated_function_does_not_take_the_name_of_the_users():
+    gradient = s2sgrad.grad(called_as_it_is_and_as_a_generated_function, 1, mode="compiled")(0.3, V)
+    np.testing.assert_array_equal(gradient, V)
