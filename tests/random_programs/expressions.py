@@ -176,11 +176,8 @@ class Expressions(Scope):
 
     def function_of_array(self, shape, depth) -> str:
         a = self.array(shape, depth)
-        forms = [f"{f}({a})" for f in [*SMOOTH, "np.abs"]] + [
-            f"np.exp(-{atom(a)} ** 2)",
-            f"{atom(a)} ** 2",
-            f"-{atom(a)}",
-        ]
+        forms = [f"{f}({a})" for f in [*SMOOTH, "np.abs"]]
+        forms += [f"np.exp(-{atom(a)} ** 2)", f"{atom(a)} ** 2", f"-{atom(a)}"]
         forms += [f"np.sqrt(0.5 + {atom(a)} ** 2)", f"np.log1p({atom(a)} ** 2)", f"np.maximum({a}, {self.literal()})"]
         forms += [f"np.clip({a}, 0.3, 1.1)", f"{atom(a)}.astype(np.float32)", f"{atom(a)}.copy()"]
         return self.pick(forms)

@@ -53,7 +53,9 @@ class Module:
         self.file = f"<random program {next(_numbers)}>"
         linecache.cache[self.file] = (len(self.text), None, self.text.splitlines(keepends=True), self.file)
         self.names["__name__"] = "random_program"
-        exec(compile(self.text, self.file, "exec"), self.names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of `0.5()`, which a program may become while it is made small
+            exec(compile(self.text, self.file, "exec"), self.names)
         return self
 
     def __exit__(self, *error):

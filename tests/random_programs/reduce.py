@@ -1,6 +1,7 @@
 """Makes a failing program small: takes away what it still fails without."""
 
 import ast
+import warnings
 
 from .judge import Fault, judge
 from .limits import Endless, limited
@@ -39,7 +40,9 @@ def fails(program, kind, second) -> bool:
 def _text(tree):
     try:
         text = ast.unparse(ast.fix_missing_locations(tree))
-        compile(text, "<reduced>", "exec")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<reduced>", "exec")
     except (SyntaxError, ValueError):
         return None
     return text + "\n"
@@ -48,7 +51,7 @@ def _text(tree):
 def changes(tree):
     """Functions that change the tree, and return what undoes it; None where there is no longer anything to change."""
     for node in ast.walk(tree):
-        for field, value in ast.iter_fields(node):
+        for _, value in ast.iter_fields(node):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 for statement in list(value):
                     yield lambda value=value, s=statement: _replace(value, s, [])
