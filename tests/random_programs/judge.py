@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2sgrad import grad, value_and_grad
-from s2sgrad.errors import CompileError, S2SGradError
+from s2sgrad.errors import S2SGradError
 from tests.programs import differences
 
 from .programs import Program
@@ -67,7 +67,7 @@ def _judge(program, module, second) -> Verdict:
     auto = value_and_grad(module.f, program.argnums)
     tape = value_and_grad(module.f, program.argnums, mode="tape")
     compiled, refused = _run(auto, "auto", module, value, after)
-    reason = "" if auto.engine == "compiled" or refused else _reason(program, module)
+    reason = "" if auto.engine == "compiled" or refused else auto.explain().rows[0].reason
     taped, refused_too = _run(tape, "tape", module, value, after)
     if refused and not refused_too:
         raise Fault("refused", f"mode='auto' refuses what the tape can do: {refused}")
@@ -102,16 +102,6 @@ def _run(derivative, mode, module, value, after):
     if not identical(args, after):
         raise Fault("effects", f"{mode} ({derivative.engine}) leaves the arguments {args}, the plain call {after}")
     return gradient, None
-
-
-def _reason(program, module) -> str:
-    try:
-        grad(module.f, program.argnums, mode="compiled")(*module.arguments())
-    except CompileError as error:
-        return error.reason
-    except Exception:
-        pass
-    return "of this call only"
 
 
 def _raises(program, module, error) -> Verdict:

@@ -34,7 +34,17 @@ class Memory(Statements):
         target = self.place(self.pick(self.arrays()))
         shape = np.shape(self.evaluate(target))
         right = self.operand(shape, 1) if shape and self.happens(70) else self.number()
+        if self.spoiled(target, right):
+            right = f"{right}.copy()"
         self.execute(f"{target} {self.pick(['=', '=', '+=', '*=', '-='])} {right}")
+
+    def spoiled(self, target, right) -> bool:
+        """Whether NumPy itself reads what it has written already, as in ``x[::2] = x[:3]``."""
+        try:
+            one, two = self.evaluate(target), self.evaluate(right)
+        except Exception:
+            return False
+        return np.ndim(one) == np.ndim(two) == 1 and one.strides != two.strides and np.shares_memory(one, two)
 
     def overlap(self) -> None:
         """Reads and writes of the same array that meet."""
