@@ -60,7 +60,9 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
         bound, chosen = _within_wrapper(transform, bound, chosen)
     passed = set(bound.arguments)
     bound.apply_defaults()
-    known = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
+    # a function is known where the call leaves it to its default, and where it is one of its kind
+    defaults = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
+    known = {n: v for n, v in bound.arguments.items() if trees.identity(v) is not None} | defaults
     for name, value in bound.arguments.items():
         hides = trees.hidden(value)
         if hides:
@@ -75,7 +77,7 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     compiled = _compiled(transform, kinds, active, chosen, known, assumed)
     compiled.assumed = assumed
     general = {name: types.of_any_length(kind) for name, kind in kinds.items()}
-    compiled.general = lambda: _compiled(transform, general, active, chosen, known)
+    compiled.general = lambda: _compiled(transform, general, active, chosen, defaults)
     return compiled
 
 

@@ -6,7 +6,7 @@ and arrays of them are leaves; None is an empty container.
 
 import dataclasses
 import functools
-from types import FunctionType, ModuleType, NoneType
+from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 
 import numpy as np
 
@@ -134,6 +134,8 @@ def _promoted(leaf):
 _PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
 
 
+_FUNCTIONS = frozenset({FunctionType, BuiltinFunctionType, np.ufunc})
+
 _LONGEST_TEST = 200  # comparisons in a `likeness`
 
 _is_more, _is_some = (1).__lt__, (0).__lt__  # 1 < n, 0 < n
@@ -176,7 +178,31 @@ def _kind(value, cls):
         return cls, kinds([getattr(value, name, None) for name in names])
     if isinstance(value, np.ndarray):
         return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
+    if cls in _FUNCTIONS:
+        return cls, identity(value)
     return cls, hidden(value)
+
+
+def identity(value):
+    """What tells a function that is passed from others, for code that is compiled for it; None where nothing does.
+
+    Functions that are defined anew for each call and close over something are not told apart: each of them would be
+    compiled for.
+
+    Examples
+    --------
+    >>> identity(np.sin)
+    <ufunc 'sin'>
+    >>> def scaled(k):
+    ...     return lambda x: k * x
+    >>> identity(lambda x: x) is None, identity(scaled(2.0)) is None
+    (False, True)
+    """
+    cls = type(value)
+    if cls is FunctionType:
+        plain = value.__closure__ is None and not value.__defaults__ and not value.__kwdefaults__
+        return (value.__code__, id(value.__globals__)) if plain else None
+    return value if cls in _FUNCTIONS else None
 
 
 def likeness(values: tuple, name: str) -> tuple[str, dict] | None:

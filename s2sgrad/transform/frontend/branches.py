@@ -20,7 +20,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound
 from s2sgrad.transform.ir import Kind
 
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
@@ -57,7 +57,7 @@ class Branches:
         return None
 
     def is_none(self, thing) -> bool | None:
-        if isinstance(thing, (Nested, Bound)):
+        if isinstance(thing, FUNCTIONS):
             return False
         if isinstance(thing, Known):
             return thing.value is None if resolve.is_definition(thing.value) else None

@@ -31,7 +31,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.positions import CONSUMING
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import Arguments, Bound, Inert, Nested
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Inert, Nested, Partial
 from s2sgrad.transform.ir import Kind
 
 CONVERSIONS = frozenset({"item", "tolist", "tobytes", "dump", "dumps", "tofile", "view"})
@@ -48,11 +48,11 @@ class Calls:
             if not resolve.is_definition(base.value):
                 return self.method(base.operand, node.func.attr, node)
         callee = self.env.get(node.func.id) if isinstance(node.func, gast.Name) else None
-        if not isinstance(callee, (Nested, Bound)):
+        if not isinstance(callee, FUNCTIONS):
             callee = self.expression(node.func)
         if isinstance(callee, Known):
             return self.call_known(callee, node)
-        if isinstance(callee, (Nested, Bound)):
+        if isinstance(callee, FUNCTIONS):
             return self.call(callee, self.arguments(node), node)
         arguments = self.arguments(node)
         if self.is_plain(arguments):
@@ -173,7 +173,7 @@ class Calls:
             )
         keywords.pop("out", None)
         for thing in [*positional, *keywords.values()]:
-            if isinstance(thing, (Nested, Bound)):
+            if isinstance(thing, FUNCTIONS):
                 self.refuse(f"{text(node.func)} is given a function that cannot be followed", node)
         if not any(is_active(t) for t in [*positional, *keywords.values()]):
             rule = None
@@ -227,7 +227,8 @@ class Calls:
         function = self.class_attribute(t, attr)
         if isinstance(function, FunctionType):
             known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-            return self.call(known if is_static(t.cls, attr) else Bound(known, self.operand(base)), arguments, node)
+            first = [] if is_static(t.cls, attr) else [self.operand(base)]
+            return self.followed(known, Arguments([*first, *arguments.positional], arguments.keywords), node)
         if attr in effects.MUTATING_METHODS:
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
         self.refuse(
@@ -278,7 +279,9 @@ class Calls:
             if isinstance(function, FunctionType):
                 self.outside.method_of(t.cls, attr, function)
                 known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-                return self.call(known if is_static(t.cls, attr) else Bound(known, base), self.arguments(node), node)
+                first = [] if is_static(t.cls, attr) else [base]
+                arguments = self.arguments(node)
+                return self.followed(known, Arguments([*first, *arguments.positional], arguments.keywords), node)
         if t.kind is Kind.DICT and attr in ("keys",):
             return self.inert(node)
         self.refuse(f"the method .{attr}() of a {t.kind.value} of values that carry a derivative is not compiled", node)
@@ -288,9 +291,11 @@ class Calls:
     def call(self, callee, arguments: Arguments, node):
         """The call of a function that is followed into its source, or else runs on the tape."""
         if isinstance(callee, Bound):
-            function = callee.function
             arguments = Arguments([callee.instance, *arguments.positional], arguments.keywords)
-            return self.call(function, arguments, node)
+            return self.followed(callee.function, arguments, node)
+        if isinstance(callee, Partial):
+            keywords = callee.keywords | arguments.keywords
+            return self.applied(callee.function, Arguments([*callee.positional, *arguments.positional], keywords), node)
         if isinstance(callee, Nested):
             return self.call_nested(callee, arguments, node)
         count, env, made = len(self.statements), dict(self.env), set(self.session.callees)
@@ -632,6 +637,9 @@ class Passing:
             return ("nested", id(thing.node), inner, defaults)
         if isinstance(thing, Bound):
             return ("bound", id(thing.function.value), self.describe(name, thing.instance))
+        if isinstance(thing, Partial):
+            parts = tuple([self.describe(name, one) for one in thing.parts()])
+            return ("partial", len(thing.positional), tuple(thing.keywords), parts)
         self.operands.append(thing.operand if isinstance(thing, Known) else thing)
         if isinstance(thing, Known) and (
             resolve.is_definition(thing.value) or self.caller.type_of(thing).kind is Kind.OTHER
@@ -683,6 +691,10 @@ class Passing:
             return memo[id(thing)]
         if isinstance(thing, Bound):
             return Bound(thing.function, self.enter(name, thing.instance, lowering, parameters, memo))
+        if isinstance(thing, Partial):
+            inside = [self.enter(name, one, lowering, parameters, memo) for one in thing.parts()]
+            n = len(thing.positional) + 1
+            return Partial(inside[0], inside[1:n], dict(zip(thing.keywords, inside[n:], strict=True)))
         if isinstance(thing, Known):
             value = lowering.parameter(name, self.type_there(self.caller.type_of(thing)), False)
             parameters.append(value)

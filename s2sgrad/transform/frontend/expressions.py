@@ -39,7 +39,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Bound, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 
 # what is compiled in the place of a builtin that is not
@@ -78,7 +78,7 @@ class Expressions(InertExpressions):
     def type_of(self, thing) -> ir.Type:
         if isinstance(thing, Known):
             return types.type_of(thing.operand)
-        return ir.Type(Kind.CALLABLE) if isinstance(thing, (Nested, Bound)) else types.type_of(thing)
+        return ir.Type(Kind.CALLABLE) if isinstance(thing, FUNCTIONS) else types.type_of(thing)
 
     def operand(self, thing, name: str = "t"):
         """`thing` as an operand of the intermediate language."""
@@ -89,8 +89,9 @@ class Expressions(InertExpressions):
         if isinstance(thing, Nested):
             if thing.value is None:
                 self.refuse("a function that is not called but passed on, stored or returned cannot be followed")
+            self.settle(thing, self.current)
             return thing.value
-        if isinstance(thing, Bound):
+        if isinstance(thing, (Bound, Partial)):
             self.refuse("a method that is not called but passed on, stored or returned cannot be followed")
         return thing
 
@@ -168,8 +169,6 @@ class Expressions(InertExpressions):
 
     def expression(self, node):
         """`node` lowered: an operand, a known object, a function, or an `Inert`."""
-        if isinstance(node, gast.Lambda):
-            return self.nested(node)
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in BUILDING:
             found = self.list_method(node, node)
             if found is not None:
@@ -177,6 +176,9 @@ class Expressions(InertExpressions):
         item = self.held_item(node)
         if isinstance(item, ir.Value):
             return item
+        made = self.function_named(node)
+        if made is not None:
+            return made
         if not self.may_be_active(node):
             known = self.static(node)
             return known if known is not None else self.inert(node)

@@ -44,7 +44,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.scan import targets_of
+from s2sgrad.transform.frontend.scan import root_names, targets_of
 from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
@@ -579,6 +579,9 @@ class InertExpressions:
         if isinstance(node, gast.Attribute):
             base = self.static(node.value, bound)
             return None if base is None else self.outside.attribute(base, node.attr)
+        if isinstance(node, gast.Subscript) and not root_names(node) & self.mutable:
+            base, key = self.static(node.value, bound), constant_of(node.slice, None)
+            return None if base is None or key is None else self.outside.item(base, key)
         return None
 
     def known_name(self, node) -> Known:

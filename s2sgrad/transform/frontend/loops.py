@@ -3,6 +3,8 @@
 A loop that no derivative flows through stays as it is.
 """
 
+import functools
+
 import gast
 
 from s2sgrad.errors import CompileError
@@ -26,10 +28,11 @@ from s2sgrad.transform.frontend.scan import (
     exposed_names,
     is_pair,
     jumps,
+    root_names,
     targets_of,
 )
 from s2sgrad.transform.frontend.unrolling import Unrolling
-from s2sgrad.transform.frontend.values import Bound, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound
 from s2sgrad.transform.ir import Kind
 
 MOST_TURNS = 12  # of walking a loop until nothing changes
@@ -41,8 +44,8 @@ class Loops(Unrolling, Rows):
     def statement_For(self, statement, after):
         if self.is_inert(statement):
             self.inert_loop(statement, after)
-        elif isinstance(statement.iter, (gast.List, gast.Tuple)) and self.are_functions(statement.iter.elts):
-            self.over_functions(statement, after)
+        elif (functions := self.functions_of(statement.iter)) is not None:
+            self.over_functions(statement, functions, after)
         elif (indexed := self.by_index(statement)) is not None:
             self.for_(indexed, after)
         elif (other := self.by_positions(statement)) is not None:
@@ -52,17 +55,24 @@ class Loops(Unrolling, Rows):
         else:
             self.for_(statement, after)
 
-    def are_functions(self, nodes) -> bool:
-        """Is each of these a function that is known before the program runs?"""
-        known = [isinstance(n, gast.Lambda) or self.static(n) for n in nodes]
-        return bool(known) and all(k is True or (k and resolve.is_definition(k.value)) for k in known)
+    def functions_of(self, iterable) -> list | None:
+        """The functions that a loop runs over, if they are known before the program runs."""
+        if isinstance(iterable, (gast.List, gast.Tuple)):
+            known = [isinstance(n, gast.Lambda) or self.static(n) for n in iterable.elts]
+            known = bool(known) and all(k is True or (k and resolve.is_definition(k.value)) for k in known)
+            return [functools.partial(self.expression, n) for n in iterable.elts] if known else None
+        base = self.static(iterable)
+        if base is None or root_names(iterable) & self.mutable:
+            return None
+        found = self.outside.elements(base)
+        return None if found is None else [lambda known=known: known for known in found]
 
-    def over_functions(self, statement, after) -> None:
+    def over_functions(self, statement, functions: list, after) -> None:
         """A loop over a few functions: its body once for each."""
         if any(jumps(s) for s in statement.body):
             self.refuse("`break` and `continue` in a loop that a derivative flows through are not compiled", statement)
-        for node in statement.iter.elts:
-            self.assign(statement.target, self.expression(node), statement)
+        for function in functions:
+            self.assign(statement.target, function(), statement)
             self.walk(statement.body, after | self.names.loads(statement), tail=False)
         self.walk(statement.orelse, after, tail=False)
 
@@ -222,7 +232,7 @@ class Loops(Unrolling, Rows):
         changed = False
         for name in names:
             thing, start = end.get(name), before.get(name)
-            if thing is None or isinstance(thing, (Unbound, Known, Nested, Bound)) or not isinstance(thing, ir.Value):
+            if thing is None or isinstance(thing, (Unbound, Known, *FUNCTIONS)) or not isinstance(thing, ir.Value):
                 if name in state:
                     if thing is start:
                         continue

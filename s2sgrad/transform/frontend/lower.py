@@ -50,6 +50,7 @@ from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.calls import Calls, carrying
 from s2sgrad.transform.frontend.expressions import Expressions
+from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.heap import Heap
 from s2sgrad.transform.frontend.kinds import (
     LEFT,
@@ -74,7 +75,7 @@ from s2sgrad.transform.ir import Kind
 NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
-class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Calls, Taping, Expressions):
+class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Calls, Functions, Taping, Expressions):
     """One function being lowered.
 
     Parameters
@@ -106,6 +107,7 @@ class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Call
         self.again: set = set()  # views looked up again
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
         self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
+        self.gives_function = False  # what is returned is a function, for the caller to follow
         self.is_top = False  # the function that is differentiated, not one that it calls
         self.parameters: list = []
         self.written_arguments: set = set()
@@ -234,6 +236,9 @@ class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Call
             self.refuse("`return` in this place is not compiled", statement)
         if statement.value is None:
             return ir.Constant(None)
+        function = self.function_named(statement.value) if self.gives_function else None
+        if function is not None:
+            return function
         result = self.operand(self.expression(statement.value), "result")
         if result in self.temporaries:
             result.name = "result"

@@ -17,7 +17,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
-from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
@@ -52,6 +52,22 @@ def viewed_names(node) -> set:
     if isinstance(node, gast.Call):
         return viewed_names(node.func).union(*map(viewed_names, node.args))
     return {node.id} if isinstance(node, gast.Name) else set()
+
+
+def makes_function(tree) -> bool:
+    """Does a function do nothing but run its statements and return a function that it defines?
+
+    >>> source = "def power(n):\\n    def f(x):\\n        return x**n\\n    return f"
+    >>> makes_function(gast.parse(source).body[0])
+    True
+    """
+    if isinstance(tree, gast.Lambda):
+        return isinstance(tree.body, gast.Lambda)
+    if not is_simple(tree) or not isinstance(tree.body[-1], gast.Return):
+        return False
+    result = tree.body[-1].value
+    defined = {s.name for s in tree.body if isinstance(s, gast.FunctionDef) and not s.decorator_list}
+    return isinstance(result, gast.Lambda) or (isinstance(result, gast.Name) and result.id in defined)
 
 
 class Writes:
@@ -158,7 +174,9 @@ class Writes:
                 return None
             found, captured = source.find(callee.value), frozenset()
             tree = found.node
-        if not is_simple(tree) or any(one is tree for one in self.bodies) or len(self.bodies) > 4:
+        if not is_simple(tree) or makes_function(tree):
+            return None
+        if any(one is tree for one in self.bodies) or len(self.bodies) > 4:
             return None
         own = self.names.captured(tree) - captured
         if own & (self.local | {name.partition("@")[0] for name in self.env}):
@@ -166,10 +184,16 @@ class Writes:
         defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
         given = self.assign_parameters(tree, self.arguments(call), defaults, call)
         given |= {name: self.env[name] for name in captured if name not in given and name in self.env}
+        inner, result = self.lowered_here(found, given)
+        return ir.Constant(None) if result is None or result is NEVER else result
+
+    def lowered_here(self, found, given: dict, gives_function=False) -> tuple:
+        """The lowering of a body in place of its call, and what it returns."""
         inner = type(self)(self.session, found, self.namespace, frozenset(given))
         for shared in SHARED:
             setattr(inner, shared, getattr(self, shared))
-        inner.bodies = (*self.bodies, tree)
+        inner.bodies = (*self.bodies, found.node)
+        inner.gives_function = gives_function
         given = {n: self.place(t, n) if isinstance(t, Inert) else t for n, t in given.items()}
         inner.env = {outer_name(name): thing for name, thing in self.env.items()}
         for name, thing in given.items():
@@ -180,7 +204,7 @@ class Writes:
         self.env = now | {name: thing for name, thing in inner.env.items() if is_slot(name)}
         self.writes_outside = self.writes_outside or inner.writes_outside
         self.session.report(found)
-        return ir.Constant(None) if result is None or result is NEVER else result
+        return inner, result
 
     def may_be_inlined(self, function) -> bool:
         """Does a function write into something, and live where this one does?"""
@@ -315,6 +339,8 @@ class Writes:
             return self.regions_of(thing)
         if isinstance(thing, Bound):
             return self.regions_under(thing.instance, seen)
+        if isinstance(thing, Partial):
+            return [r for one in thing.parts() for r in self.regions_under(one, seen)]
         if isinstance(thing, Nested) and thing not in seen:
             inner = [*thing.defaults.values(), *(thing.captured or {}).values()]
             return [r for one in inner for r in self.regions_under(one, (*seen, thing))]

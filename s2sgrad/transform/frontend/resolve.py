@@ -76,6 +76,8 @@ class Outside:
         self.known = known
         self.names: dict[str, Known] = {}
         self.attributes: dict = {}
+        self.items: dict = {}
+        self.places: dict = {}  # the id of a `Known` -> where it is read
 
     def place(self, name: str) -> "Place":
         """Where what `name` stands for is read."""
@@ -118,8 +120,43 @@ class Outside:
             place = Place(f"{{names}}[{attr!r}]", {"names": vars(owner)})  # the usual case, and the fast one
         return self._know(value, node, place, text, holder.reads)
 
+    def item(self, base: Known, key) -> Known | None:
+        """The function or class that a list, tuple or dict outside holds under `key`."""
+        place, container = self.places.get(id(base)), base.value
+        if place is None or type(container) not in (list, tuple, dict):
+            return None
+        if (id(base), key) not in self.items:
+            value = container[key] if type(container) is dict and key in container else MISSING
+            if type(container) is not dict and type(key) is int and -len(container) <= key < len(container):
+                value = container[key]
+            if value is MISSING or not is_definition(value):
+                return None
+            holder = as_code(base.operand)
+            node = gast.Subscript(holder.node, gast.Constant(key, None), gast.Load())
+            inner = Place(f"{place.expression}[{key!r}]", place.objects)
+            self.items[id(base), key] = self._know(value, node, inner, gast.unparse(node), holder.reads)
+        return self.items[id(base), key]
+
+    def elements(self, base: Known) -> list | None:
+        """The functions that a list or tuple outside holds, if it holds nothing else."""
+        if id(base) not in self.places or type(base.value) not in (list, tuple):
+            return None
+        found = [self.item(base, i) for i in range(len(base.value))]
+        if not found or None in found:
+            return None
+        place, text = self.places[id(base)], gast.unparse(as_code(base.operand).node)
+        length = Place(f"len({place.expression})", place.objects)
+        self._guard(length, text, "{now} == {n}", {"n": len(found)}, f"{text} has {len(found)} elements")
+        return found
+
     def _know(self, value, node, place: "Place | None", text: str, reads=None) -> Known:
         """`value`, with a guard that it stays what the compiler takes it for; none where it cannot change."""
+        known = self._guarded(value, node, place, text, reads)
+        if place is not None:
+            self.places[id(known)] = place
+        return known
+
+    def _guarded(self, value, node, place: "Place | None", text: str, reads) -> Known:
         reads = reads or {}
         if is_definition(value):
             kind = type(value).__name__

@@ -36,7 +36,7 @@ from s2sgrad.transform.frontend.scan import (
     target_name,
     targets_of,
 )
-from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 
@@ -166,7 +166,7 @@ class Statements:
 
     def unpack(self, target, thing, statement) -> None:
         t = self.type_of(thing)
-        if isinstance(thing, (Nested, Bound)):
+        if isinstance(thing, FUNCTIONS):
             self.refuse("a function is unpacked", statement)
         starred = any(isinstance(e, gast.Starred) for e in target.elts)
         if not is_active(thing):

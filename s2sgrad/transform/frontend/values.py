@@ -76,6 +76,21 @@ class Bound:
 
 
 @dataclass(slots=True, eq=False)
+class Partial:
+    """What ``functools.partial(function, *positional, **keywords)`` gives."""
+
+    function: object  # Known, Nested, Bound or Partial
+    positional: list
+    keywords: dict
+
+    def parts(self) -> list:
+        return [self.function, *self.positional, *self.keywords.values()]
+
+
+FUNCTIONS = (Nested, Bound, Partial)  # functions that exist only while compiling
+
+
+@dataclass(slots=True, eq=False)
 class Unbound:
     """A name that may have no value here, or none that can be followed."""
 

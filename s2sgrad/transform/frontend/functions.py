@@ -1,0 +1,111 @@
+"""Lowers what gives functions: ``functools.partial``, and calls of functions that return one that they define.
+
+Such functions exist only while compiling. A closure captures what its names stood for at the end of the
+function that made it, whose body is lowered in place of the call.
+"""
+
+import functools
+from types import FunctionType
+
+import gast
+
+from s2sgrad.rules import table
+from s2sgrad.transform.frontend import resolve, source
+from s2sgrad.transform.frontend.memory import makes_function
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Partial
+
+
+class Functions:
+    """The part of `Lowering` that deals with functions as values."""
+
+    def applied(self, function, arguments: Arguments, node):
+        """The call of any function with these arguments."""
+        if isinstance(function, Known) and table.lookup(function.value) is not None:
+            return self.by_rule(function.value, arguments, node, function.operand)
+        return self.call(function, arguments, node)
+
+    def function_named(self, node):
+        """The function of these functions that an expression is; None for all else."""
+        if isinstance(node, gast.Lambda):
+            return self.nested(node)
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.function_made(node)
+        return thing if isinstance(thing, FUNCTIONS) else None
+
+    def function_made(self, node):
+        """The function that a call gives; None for calls that give anything else, or a function not followed."""
+        if not isinstance(node, gast.Call) or any(isinstance(a, gast.Starred) for a in node.args):
+            return None
+        if any(k.arg is None for k in node.keywords):
+            return None
+        callee = self.env.get(node.func.id) if isinstance(node.func, gast.Name) else None
+        if isinstance(callee, Nested):
+            return self.closure_of_nested(callee, node)
+        known = self.static(node.func)
+        if known is None:
+            return None
+        if known.value is functools.partial:
+            return self.partial_made(node)
+        if isinstance(known.value, FunctionType) and not resolve.is_trusted(known.value):
+            return self.closure(known, node)
+        return None
+
+    def partial_made(self, node):
+        if not node.args:
+            return None
+        first = self.function_named(node.args[0])
+        if first is None:
+            first = self.static(node.args[0])
+            if first is None or not resolve.is_definition(first.value):
+                return None
+        positional = self.expressions([*node.args[1:], *(k.value for k in node.keywords)])
+        positional = [self.operand(t, "t") if isinstance(t, Inert) else t for t in positional]
+        n = len(node.args) - 1
+        return Partial(first, positional[:n], {k.arg: t for k, t in zip(node.keywords, positional[n:], strict=True)})
+
+    def closure(self, known: Known, node):
+        function = known.value
+        here = function.__globals__ is self.namespace.globals and not function.__closure__
+        if not here or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
+            return None
+        found = source.find(function)
+        if not makes_function(found.node):
+            return None
+        self.outside.follow(function)
+        return self.closure_made(found, self.function_defaults(known, found.node), {}, node)
+
+    def closure_of_nested(self, nested: Nested, node):
+        tree = nested.node
+        if not makes_function(tree) or nested.scope is not self or nested.captured is not None:
+            return None
+        captured = self.captured(nested, node)
+        if any(self.bindings.get(name, 0) != 1 for name in captured):
+            return None  # the function that is made would see what the name stands for later
+        found = source.Found(tree, nested.name, self.found.file, self.found.lines, self.found.first_line)
+        return self.closure_made(found, nested.defaults, captured, node)
+
+    def closure_made(self, found, defaults: dict, captured: dict, node):
+        """The function that the body of `found`, lowered here, returns."""
+        tree = found.node
+        own = self.names.captured(tree) - captured.keys()
+        if own & (self.local | {name.partition("@")[0] for name in self.env}):
+            return None  # a global of the one is a local of the other
+        if any(one is tree for one in self.bodies) or len(self.bodies) > 4:
+            return None
+        given = self.assign_parameters(tree, self.arguments(node), defaults, node)
+        inner, result = self.lowered_here(found, captured | given, gives_function=True)
+        if not isinstance(result, Nested):
+            self.refuse(f"what {found.name} returns cannot be followed", node)
+        self.close(result, inner)
+        return result
+
+    def close(self, nested: Nested, scope) -> None:
+        """Let a nested function, and those that it captures, keep what their names stand for in `scope` now."""
+        if nested.scope is not scope or nested.captured is not None:
+            return
+        names = [n for n in sorted(scope.names.captured(nested.node)) if n in scope.local and n in scope.env]
+        nested.captured = {n: scope.env[n] for n in names}
+        nested.value = None
+        for thing in nested.captured.values():
+            if isinstance(thing, Nested):
+                self.close(thing, scope)
