@@ -309,6 +309,8 @@ class Taped:
     ----------
     reason : CompileError
         Why it is not compiled.
+    single : bool
+        Whether the gradient of one argument is asked for, not a tuple.
     """
 
     engine = "tape"
@@ -321,6 +323,7 @@ class Taped:
         self.run = {"vjp": self.vjp}.get(transform.kind, self.gradient)
         plainly = all(target.item is None for target in chosen) and transform.takes_positions(chosen)
         self.positions = [target.index for target in chosen] if plainly else None
+        self.single = is_single(transform.argnums)
         self.most = max((target.index for target in chosen), default=0)
 
     @property
@@ -360,7 +363,7 @@ class Taped:
         if t.has_aux:
             seed = [seed] + [None] * (len(flatten(out)[0]) - 1)
         gradients = pullback(seed)
-        result = gradients[0] if is_single(t.argnums) else gradients
+        result = gradients[0] if self.single else gradients
         if t.kind == "value_and_grad":
             return (out, result)
         return (result, aux) if t.has_aux else result

@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from s2sgrad.errors import TapeError
+from s2sgrad.runtime.arrays import as_gradient
 from s2sgrad.runtime.grad_mode import enable_grad
 from s2sgrad.runtime.node import LEAF
 from s2sgrad.runtime.tensor import traced
@@ -18,7 +19,7 @@ from s2sgrad.runtime.views import ITEM, WRITE, add_item, pull_write
 _ndarray = np.ndarray
 
 
-def backward(roots, targets, *, create_graph=False, retain=False):
+def backward(roots, targets, *, create_graph=False, retain=False, like=None):
     """Pull cotangents back.
 
     Parameters
@@ -30,34 +31,54 @@ def backward(roots, targets, *, create_graph=False, retain=False):
         Record the pass itself; cotangents are then `Traced`.
     retain : bool
         Keep saved values for another pass.
+    like : list, optional
+        The values of the targets: what is returned are gradients of them, in memory of their own.
 
     Returns
     -------
     list
         The cotangent of each target; None where nothing flows to it.
     """
-    wanted = {node.number for node in targets if node is not None}
-    if not wanted:
-        return [None] * len(targets)
-    run = _Run(min(wanted))
-    for node, g in roots:
-        run.add(node, g)
-    if create_graph:
-        with enable_grad():
-            found = _run_recorded(run, wanted)
-    else:
-        found = _run(run, wanted, not retain, all([node is None or node.form is LEAF for node in targets]))
-    return [None if node is None else found.get(node.number) for node in targets]
+    numbers = [None if node is None else node.number for node in targets]
+    wanted = set(numbers)
+    wanted.discard(None)
+    owned = ()
+    found = {}
+    if wanted and roots:
+        run = _Run(min(wanted))
+        (node, g), *others = roots
+        for other in others:
+            run.add(*other)
+        if create_graph:
+            run.add(node, g)
+            with enable_grad():
+                found = _run_recorded(run, wanted)
+        else:
+            if others:
+                run.add(node, g)
+                node = None
+            leaves_only = all([node is None or node.form is LEAF for node in targets])
+            found = _run(run, wanted, not retain, leaves_only, node, g)
+        owned = run.owned
+    if like is None:
+        return [found.get(number) for number in numbers]
+    return [as_gradient(found.get(n), x, n in owned) for n, x in zip(numbers, like, strict=True)]
 
 
-def _run(run, wanted, release, leaves_only):
-    """First order: plain arrays, cotangents of memory added in place."""
+def _run(run, wanted, release, leaves_only, node, g):
+    """First order: plain arrays, cotangents of memory added in place. It begins with `node`, if that is given."""
     floor, nodes, pending, owned, heap, add = run.floor, run.nodes, run.pending, run.owned, run.heap, run.add
     found = {}
-    while heap:
-        number = -heappop(heap)
-        node = nodes.pop(number)
-        g = pending.pop(number)
+    if node is not None:
+        number = node.number
+        if number < floor:
+            return found
+    while node is not None or heap:
+        if node is None:
+            number = -heappop(heap)
+            node = nodes.pop(number)
+            g = pending.pop(number)
+        mine = False  # whether g is surely an array that nobody else holds, of the value's shape and type float64
         while True:  # straight on while the newest pending node is the one just reached
             form = node.form
             saved = node.saved
@@ -67,37 +88,45 @@ def _run(run, wanted, release, leaves_only):
             if not leaves_only and number in wanted:
                 found[number] = g
                 owned.discard(number)
-            width = form.width  # calls spelt out: a starred one costs as much as the arithmetic
-            if width == 2:
-                c = form.pull(g, saved[0], saved[1])
-            elif width == 1:
-                c = form.pull(g, saved[0])
+                mine = False
+            pull = form.over if mine else form.pull
+            lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
+            if lone == 2:
+                g = pull(g, saved[0], saved[1])
+            elif lone == 1:
+                g = pull(g, saved[0])
             elif form is LEAF:
                 if number in wanted:
                     found[number] = g
+                    if mine:
+                        owned.add(number)
                 break
-            elif form is ITEM:
-                if edges.number >= floor:
-                    add_item(g, saved, edges, run)
-                break
-            elif form is WRITE:
-                c = pull_write(g, *saved, run=run, owned=number in owned, edges=edges)
             else:
-                c = form.pull(g, *saved)
+                if form is ITEM:
+                    if edges.number >= floor:
+                        add_item(g, saved, edges, run)
+                    break
+                if form is WRITE:
+                    g = pull_write(g, *saved, run=run, owned=number in owned, edges=edges)
+                else:
+                    g = pull(g, *saved)
+                if type(edges) is tuple:
+                    edges, g = _share(edges, g, add)
+                if g is None or edges is None:
+                    if release:
+                        node.saved = None
+                    break
+            mine = form.fresh
             if release:
                 node.saved = None
-            if type(edges) is tuple:
-                edges, c = _share(edges, c, add)
-            if c is None or edges is None:
-                break
-            number = edges.number
+            node = edges
+            number = node.number
             if number < floor:
                 break
             if nodes and (number in nodes or number < -heap[0]):
-                add(edges, c)
+                add(node, g)
                 break
-            node = edges
-            g = c
+        node = None
     return found
 
 

@@ -24,9 +24,9 @@ import numpy as np
 from s2sgrad.errors import MissingRuleError, S2SGradError, TapeError
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import record
-from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, zeros_of
+from s2sgrad.runtime.arrays import is_differentiable, is_promotable, zeros_of
 from s2sgrad.runtime.engine import backward
-from s2sgrad.runtime.grad_mode import enable_grad
+from s2sgrad.runtime.grad_mode import PAUSED, enable_grad
 from s2sgrad.runtime.location import location_of, raised_in_library, user_location
 from s2sgrad.runtime.namespace import (
     BUILTINS,
@@ -453,7 +453,8 @@ class Session:
         """Leave everything outside as a plain call would have left it."""
         for storages in self.owners.values():
             for storage in storages:
-                reveal(storage)
+                if storage.hidden:
+                    reveal(storage)
         self.closed = True
         for view in self.globals.values():
             view.write_back()
@@ -469,7 +470,8 @@ class Session:
         for value, twin, shown in self.holders:
             self._sync(value, twin, shown)
             self.containers.append(value)
-        self._clean()
+        if self.containers:
+            self._clean()
 
     def forget(self):
         """Let go of everything: a closed session must not keep the graph, nor be part of a cycle."""
@@ -652,10 +654,14 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             turned[k], rebuild = session.differentiated(value, leaves)
             shapes.append((len(leaves) - before, rebuild))
         call_args = [turned[i] if i in turned else session.turn(a) for i, a in enumerate(args)]
-        call_kwargs = {k: turned[k] if k in turned else session.turn(a) for k, a in kwargs.items()}
+        call_kwargs = {k: turned[k] if k in turned else session.turn(a) for k, a in kwargs.items()} if kwargs else {}
         try:
-            with enable_grad():  # a derivative is asked for: in the caller's grad mode it might be a silent zero
-                out = _callable(session, function)(*call_args, **call_kwargs)
+            call = _callable(session, function)
+            if PAUSED.count:
+                with enable_grad():  # a derivative is asked for: in the caller's grad mode it might be a silent zero
+                    out = call(*call_args, **call_kwargs)
+            else:
+                out = call(*call_args, **call_kwargs)
             results, rebuild = flatten(out)
             nodes = [_node_of(result) for result in results]
             if outer is None:
@@ -694,6 +700,8 @@ def _explain(error):
         inner = inner.__cause__ or inner.__context__
         if isinstance(inner, TapeError):
             raise inner from None
+    if isinstance(error, AttributeError) and type(error.obj) is Traced and error.name is not None:
+        getattr(plain(error.obj), error.name)  # in the words for what it stands for
     if LOST.error is not None and raised_in_library(error):
         raise LOST.error from error
     if isinstance(error, (TypeError, ValueError, struct.error)) and _FOREIGN.search(str(error)):
@@ -750,9 +758,11 @@ class _Pullback:
                 if nested and type(g) is np.ndarray:
                     g = traced(g, None)
             roots.append((node, g))
-        found = backward(roots, self.targets, create_graph=nested, retain=not self.once)
-        finish = _recorded_gradient if nested else as_gradient
-        gradients = [finish(g, x) for g, x in zip(found, self.plain, strict=True)]
+        if nested:
+            found = backward(roots, self.targets, create_graph=True, retain=not self.once)
+            gradients = [_recorded_gradient(g, x) for g, x in zip(found, self.plain, strict=True)]
+        else:
+            gradients = backward(roots, self.targets, retain=not self.once, like=self.plain)
         if len(self.shapes) == 1 and self.shapes[0][1] is _only:
             return tuple(gradients)
         gradients = iter(gradients)

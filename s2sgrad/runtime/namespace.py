@@ -19,14 +19,13 @@ from s2sgrad.runtime.record import (
     NATIVE,
     Traced,
     apply,
-    binary,
     call_plain,
     elementwise_of,
     is_active,
     plain,
-    unary,
     wrap,
 )
+from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost
 

@@ -8,6 +8,8 @@ made once, so that recording a call writes four slots and nothing else.
 
 from itertools import count
 
+import numpy as np
+
 next_number = count(1).__next__
 
 
@@ -19,6 +21,10 @@ class Form:
     name : str
     pull : callable
         ``pull(g, *node.saved)``: the cotangent of the only edge, or a tuple, one per edge.
+    over : callable
+        The same where `g` is of nobody else's: it may write into it.
+    fresh : bool
+        Whether the cotangents are surely arrays of float64 that nobody else holds.
     twin : callable
         Returns the recording version of `pull`, for derivatives of derivatives.
     links : tuple
@@ -27,13 +33,18 @@ class Form:
         The position in `saved` of the call's own result.
     width : int or None
         The length of `saved`, where it is fixed.
+    lone : int
+        The width, where there is one edge and surely a cotangent for it: the common kinds of calls. Else 0.
     """
 
-    __slots__ = ("name", "pull", "links", "out", "width", "_twin", "_make_twin")
+    __slots__ = ("name", "pull", "over", "fresh", "lone", "links", "out", "width", "_twin", "_make_twin")
 
-    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None):
+    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None, over=None):
         self.name = name
         self.pull = pull
+        self.over = over or pull
+        self.fresh = over is not None
+        self.lone = width if width and len(links) == 1 else 0
         self.links = links
         self.out = out
         self.width = width
@@ -49,7 +60,7 @@ class Form:
 
     def restore(self, node, tensor):
         """The saved values as recorded tensors again: ``tensor(data, node)`` makes one."""
-        saved = list(node.saved)
+        saved = [_unboxed(value) for value in node.saved] if self.links else list(node.saved)
         edges = node.edges if type(node.edges) is tuple else (node.edges,)
         for edge, at in zip(edges, self.links, strict=False):
             if at is not None and edge is not None and saved[at] is not None:
@@ -57,6 +68,11 @@ class Form:
         if self.out is not None:
             saved[self.out] = tensor(saved[self.out], node)
         return saved
+
+
+def _unboxed(value):
+    """A number that was saved as an array of dimension 0."""
+    return value.item() if type(value) is np.ndarray and not value.ndim else value
 
 
 class Node:

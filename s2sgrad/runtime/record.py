@@ -16,10 +16,11 @@ import numpy as np
 from s2sgrad.errors import MissingRuleError, TapeError
 from s2sgrad.rules.table import Rule, lookup
 from s2sgrad.runtime.arrays import unbroadcast
+from s2sgrad.runtime.fuse import fused
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.location import user_location
-from s2sgrad.runtime.node import Form, Node, make_node, next_number
-from s2sgrad.runtime.operands import as_data, reflected_name, yields
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.operands import as_data
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
 from s2sgrad.runtime.views import ITEM, Step, along, duplicate, link, refresh, replace, write
 
@@ -29,6 +30,7 @@ _NUMBERS = frozenset((float, int, np.float64, np.float32, bool, np.int64, np.boo
 _REAL = frozenset((float, np.float64, np.float32))
 _IMMUTABLE = (float, int, complex, bool, str, np.generic, type(None), slice, type(...), np.dtype, type)
 
+_WRITEABLE = 0x400  # in `flags.num`: `flags.writeable` warns of what `np.broadcast_arrays` returns
 _HELPERS = unbroadcast.__module__  # of their arguments that have no derivative, only shape and type count
 
 NATIVE = {}  # callables that the tape handles by itself: callable -> replacement taking tensors
@@ -61,6 +63,12 @@ def parameters_read(function) -> frozenset:
     return frozenset(n for n in names if n in read)
 
 
+def _is_identity(partial) -> bool:
+    """Whether a partial gives the change of its argument as it is."""
+    code = getattr(partial, "__code__", None)
+    return code is not None and code.co_code == (lambda t: t).__code__.co_code
+
+
 class Elementwise:
     """What recording needs to know of an elementwise rule."""
 
@@ -69,6 +77,7 @@ class Elementwise:
         self.name = getattr(rule.function, "__name__", str(rule.function))
         self.partials = rule.partials
         self.uses_out = rule.uses_out
+        self.passes = tuple([_is_identity(partial) for partial in rule.partials])
         self.reads = []
         for partial in rule.partials:
             code = getattr(partial, "__code__", None)
@@ -99,6 +108,22 @@ class Elementwise:
 
             form = Form(self.name, pull, active, arity if out else None, make_twin, arity + out)
             self._forms[key] = form, keep, out
+        return self._forms[key]
+
+    def exact(self, active, number=None) -> Form:
+        """The same for float64 arrays of one shape, of which the argument `number` may be a boxed number instead."""
+        key = ("exact", active, number)
+        if key not in self._forms:
+            form, _, out = self.fitting(active)
+            partials = [self.partials[i] for i in active]
+            pull = None
+            if all(getattr(p, "__module__", "").startswith("s2sgrad.rules.") for p in partials):
+                names = ["x", "y", "z"][: len(self.partials)]
+                numbers = () if number is None else (names[number],)
+                pull, over = fused(partials, names, [self.uses_out[i] for i in active], form.pull, numbers)
+            if pull is not None:
+                form = Form(self.name, pull, active, form.out, form.twin, form.width, over)
+            self._forms[key] = form
         return self._forms[key]
 
     def general(self, active) -> tuple:
@@ -168,164 +193,6 @@ def elementwise_of(function):
         if rule is not None and rule.kind == "elementwise":
             operation = _elementwise[function] = Elementwise(rule)
     return operation
-
-
-# ---------------------------------------------------------------- short cuts
-
-
-def unary(function):
-    """The recording version of a function of one argument, for `Traced`."""
-    operation = elementwise_of(function)
-    if operation is None or len(operation.partials) != 1 or operation.partials[0] is None:
-        return recorder(function)
-    form, (keep,), out = operation.fitting((0,))
-
-    def forward(x, *rest, **kwargs):
-        if type(x) is not Traced or rest or kwargs:
-            return apply(function, (x, *rest), kwargs)
-        storage = x.storage
-        if storage is not None and x.seen != storage.version:
-            refresh(x)
-        data = x.primal
-        node = x.node
-        z = function(data)
-        kind = type(z)
-        if node is None or PAUSED.count and not is_recording():
-            return traced(z, None) if kind is _ndarray else z
-        if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
-            return apply(function, (x,))
-        if storage is not None and keep:
-            storage.saved = True
-        t = Traced()
-        t.primal = z
-        t.storage = None
-        t.node = n = Node()
-        n.form = form
-        n.saved = (data, z) if out else (data if keep else None,)
-        n.edges = node
-        n.number = next_number()
-        return t
-
-    return forward
-
-
-def binary(function, reflected=False):
-    """The recording version of a function of two arguments, the first (or second) of them `Traced`."""
-    operation = elementwise_of(function)
-    name = None if isinstance(function, np.ufunc) else reflected_name(function)
-
-    def general(x, y):
-        if name is not None and yields(x, y, name):
-            return NotImplemented
-        return apply(function, (x, y))
-
-    if operation is None or len(operation.partials) != 2 or None in operation.partials:
-        return (lambda y, x: apply(function, (x, y))) if reflected else general
-    form_x, (x_x, x_y), x_out = operation.fitting((0,))
-    form_y, (y_x, y_y), y_out = operation.fitting((1,))
-    form_xy, (xy_x, xy_y), xy_out = operation.fitting((0, 1))
-    if reflected:
-
-        def forward(second, first):  # only reached with a first operand that is not Traced
-            if type(first) not in _NUMBERS:
-                return apply(function, (first, second))
-            if second.storage is not None and second.seen != second.storage.version:
-                refresh(second)
-            y = second.primal
-            node = second.node
-            z = function(first, y)
-            kind = type(z)
-            if node is None or PAUSED.count and not is_recording():
-                return traced(z, None) if kind is _ndarray else z
-            if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
-                return apply(function, (first, second))
-            if y_y and second.storage is not None:
-                second.storage.saved = True
-            t = Traced()
-            t.primal = z
-            t.storage = None
-            t.node = n = Node()
-            n.form = form_y
-            n.saved = (first, y, z) if y_out else (first, y if y_y else None)
-            n.edges = node
-            n.number = next_number()
-            return t
-
-        return forward
-
-    def forward(first, second):
-        storage = first.storage
-        if storage is not None and first.seen != storage.version:
-            refresh(first)
-        x = first.primal
-        node = first.node
-        kind = type(second)
-        if kind in _NUMBERS:
-            z = function(x, second)
-            kind = type(z)
-            if node is None or PAUSED.count and not is_recording():
-                return traced(z, None) if kind is _ndarray else z
-            if (z.dtype is not _F64 and z.dtype is not _F32) if kind is _ndarray else kind not in _REAL:
-                return apply(function, (first, second))
-            if storage is not None and x_x:
-                storage.saved = True
-            t = Traced()
-            t.primal = z
-            t.storage = None
-            t.node = n = Node()
-            n.form = form_x
-            n.saved = (x, second, z) if x_out else (x if x_x else None, second)
-            n.edges = node
-            n.number = next_number()
-            return t
-        if kind is not Traced:
-            return general(first, second)
-        if second.storage is not None and second.seen != second.storage.version:
-            refresh(second)
-        y = second.primal
-        other = second.node
-        z = function(x, y)
-        kind = type(z)
-        if node is None and other is None or PAUSED.count and not is_recording():
-            return traced(z, None) if kind is _ndarray else z
-        if kind is _ndarray:
-            shape = z.shape
-            if (
-                z.dtype is not _F64
-                and z.dtype is not _F32
-                or x is not y
-                and (type(x) is not _ndarray or x.shape != shape or type(y) is not _ndarray or y.shape != shape)
-            ):
-                return apply(function, (first, second))
-        elif kind not in _REAL:
-            return apply(function, (first, second))
-        t = Traced()
-        t.primal = z
-        t.storage = None
-        t.node = n = Node()
-        n.number = next_number()
-        if other is None:
-            n.form = form_x
-            n.edges = node
-            n.saved = (x, y, z) if x_out else (x if x_x else None, y if x_y else None)
-            keeps_x, keeps_y = x_x, x_y
-        elif node is None:
-            n.form = form_y
-            n.edges = other
-            n.saved = (x, y, z) if y_out else (x if y_x else None, y if y_y else None)
-            keeps_x, keeps_y = y_x, y_y
-        else:
-            n.form = form_xy
-            n.edges = (node, other)
-            n.saved = (x, y, z) if xy_out else (x if xy_x else None, y if xy_y else None)
-            keeps_x, keeps_y = xy_x, xy_y
-        if keeps_x and storage is not None:
-            storage.saved = True
-        if keeps_y and second.storage is not None:
-            second.storage.saved = True
-        return t
-
-    return forward
 
 
 # ---------------------------------------------------------------- the general way
@@ -651,7 +518,8 @@ def _apply_to_one(function, rule, x):
         refresh(x)
     data = x.primal
     if function is np.sum and type(data) is _ndarray and data.dtype.kind == "f" and x.node is not None:
-        return traced(np.add.reduce(data, axis=None), make_node(SUM, (data.shape,), x.node))
+        form = SUM_EXACT if data.dtype is _F64 else SUM
+        return traced(np.add.reduce(data, None), make_node(form, (data.shape,), x.node))
     out = function(data)
     if type(out) in _REAL and x.node is not None:
         form = _general_forms.get((function, 1, (), ((0,),)))
@@ -665,10 +533,22 @@ def _apply_to_one(function, rule, x):
     return wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
 
 
+def _spread(g, shape):
+    out = np.empty(shape)
+    try:
+        out.fill(g)
+    except TypeError:  # complex
+        return np.full(shape, g)
+    return out
+
+
+def _spread_recorded():
+    return lambda g, shape: apply(np.broadcast_to, (g, shape))
+
+
 # the sum of all elements, the commonest last step, needs the shape only
-SUM = Form(
-    "sum", lambda g, shape: np.full(shape, g), make_twin=lambda: lambda g, s: apply(np.broadcast_to, (g, s)), width=1
-)
+SUM = Form("sum", lambda g, shape: np.full(shape, g), make_twin=_spread_recorded, width=1, links=(None,))
+SUM_EXACT = Form("sum", _spread, make_twin=_spread_recorded, width=1, over=_spread, links=(None,))
 
 
 def is_numeric(dtype) -> bool:
@@ -951,7 +831,7 @@ def _wrap_array(out, function, arguments, node, output):
                 step = Step(function, args, kwargs=kwargs, name=at, output=output)
             if node is not None and t.storage is not None:
                 t.storage.saved = True
-            if data.flags.writeable and not out.flags.writeable and lookup(function) is None:
+            if data.flags.writeable and not out.flags.num & _WRITEABLE and lookup(function) is None:
                 out = step(data)  # it was made of an array lent read-only
                 if out is data:
                     return t

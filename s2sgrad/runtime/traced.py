@@ -21,7 +21,6 @@ from s2sgrad.runtime.operands import reflected_name, yields
 from s2sgrad.runtime.record import (
     apply,
     assign,
-    binary,
     call_plain,
     is_active,
     is_view,
@@ -30,9 +29,9 @@ from s2sgrad.runtime.record import (
     plain,
     recorder,
     require_numeric,
-    unary,
     wrap,
 )
+from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
 from s2sgrad.runtime.views import ITEM, item_step, lend, link, refresh, write
 
@@ -428,8 +427,8 @@ _BUFFERS = ("__array_interface__", "__array_struct__", "__dlpack__")
 _WRITERS = ("resize", "setfield", "byteswap", "setflags", "itemset")
 
 
-def _getattr(self, name):
-    """Everything that is not defined on `Traced` itself."""
+def _attribute(self, name):
+    """An attribute of the value that is not defined on `Traced` itself."""
     method = METHODS.get(name)
     data = plain(self)
     if method is not None:
@@ -585,7 +584,6 @@ def _dress():
         "__array_ufunc__": _array_ufunc,
         "__array_function__": _array_function,
         "__array_priority__": 1000.0,
-        "__getattr__": _getattr,
         "__reduce__": _reduce,
         "__reduce_ex__": _reduce,
         "shape": property(lambda self: self.primal.shape, _setattr_shape),
@@ -599,6 +597,14 @@ def _dress():
     }
     for name, value in protocols.items():
         setattr(Traced, name, value)
+    # A property each: `__getattr__` on the class would make every read of a slot slow.
+    for name in {name for kind in _KINDS for name in dir(kind) if not name.startswith("__")}.union(_BUFFERS):
+        if not hasattr(Traced, name):
+            setattr(Traced, name, property(lambda self, name=name: _attribute(self, name)))
+
+
+# what a recorded value may stand for
+_KINDS = (_ndarray, np.float64, np.float32, np.complex128, np.int64, np.bool_, float, complex, int, bool)
 
 
 def _same(value):

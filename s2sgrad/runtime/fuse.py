@@ -1,0 +1,195 @@
+"""Partials as straight programs of ufuncs: the same arithmetic, without arrays that are made to be thrown away.
+
+A rule's line, such as ``lambda t, x, out: t * (1.0 - out * out)``, is run once with symbols in place of arrays. What
+it does to them is written down as Python source in which a result takes the place of an operand that nobody else
+holds, and numbers are boxed::
+
+    v1 = multiply(out, out)
+    subtract(c1, v1, v1)
+    return multiply(t, v1, v1)
+
+Only the house's own rules are run with symbols, and only what consists of ufuncs and plain operators comes out of it;
+all else stays as it is. The programs are for float64 arrays of one shape (and boxed numbers).
+"""
+
+import numpy as np
+
+boxes = {}
+
+
+def box(number):
+    """A number as a float64 array of dimension 0: NumPy calculates with that twice as fast as with the number.
+
+    Examples
+    --------
+    >>> box(0.5) is box(0.5), box(-0.0)
+    (True, array(-0.))
+    """
+    found = boxes.get(number)
+    if found is None:
+        found = np.array(float(number))
+        found.flags.writeable = False
+        if number != 0.0:  # whose sign a dict does not see
+            if len(boxes) > 1000:
+                boxes.clear()
+            boxes[number] = found
+    return found
+
+
+class _Unfit(Exception):
+    """A partial does something else than arithmetic."""
+
+
+class _Symbol:
+    """An array that is not there yet: what is done with it is noted."""
+
+    __slots__ = ("ufunc", "args")
+
+    def __init__(self, ufunc, args):
+        self.ufunc = ufunc
+        self.args = args
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method != "__call__" or kwargs:
+            raise _Unfit
+        return _applied(ufunc, inputs)
+
+    def _refuse(self, *args, **kwargs):
+        raise _Unfit
+
+    __array_function__ = __array__ = __bool__ = __float__ = __index__ = __iter__ = __len__ = __getattr__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = __pow__ = __rpow__ = __getitem__ = _refuse
+
+    def __neg__(self):
+        return _applied(np.negative, (self,))
+
+
+for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("truediv", np.divide)):
+    setattr(_Symbol, f"__{_name}__", lambda a, b, u=_ufunc: _applied(u, (a, b)))
+    setattr(_Symbol, f"__r{_name}__", lambda b, a, u=_ufunc: _applied(u, (a, b)))
+
+
+def _applied(ufunc, args):
+    if f"{'d' * len(args)}->d" not in ufunc.types or any(type(a) not in (_Symbol, int, float) for a in args):
+        raise _Unfit
+    return _Symbol(ufunc, args)
+
+
+def _uses(expression, name):
+    """How often an expression reads a symbol."""
+    if type(expression) is not _Symbol:
+        return 0
+    if expression.ufunc is None:
+        return int(expression.args == name)
+    return sum(_uses(a, name) for a in expression.args)
+
+
+class _Program:
+    """Source in the making.
+
+    Attributes
+    ----------
+    numbers : frozenset
+        The names of what are numbers: never the place of a result.
+    """
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+        self.lines = []
+        self.names = {}
+        self.count = 0
+
+    def text(self, expression, spare=()):
+        """The name of an expression's value, and whether it is an array that nobody else holds."""
+        if type(expression) is not _Symbol:
+            return self._named(box(expression), "c"), False
+        if expression.ufunc is None:
+            return expression.args, expression.args in spare
+        args = [self.text(a, spare) for a in expression.args]
+        texts = ", ".join([text for text, _ in args])
+        call = f"{self._named(expression.ufunc, expression.ufunc.__name__)}({texts}"
+        own = next((text for text, own in args if own), None)
+        if own is not None:
+            self.lines.append(f"{call}, {own})")
+            return own, True
+        self.count += 1
+        self.lines.append(f"v{self.count} = {call})")
+        return f"v{self.count}", not self._is_number(expression)
+
+    def _is_number(self, expression):
+        if type(expression) is not _Symbol:
+            return True
+        if expression.ufunc is None:
+            return expression.args in self.numbers
+        return all(self._is_number(a) for a in expression.args)
+
+    def _named(self, value, name):
+        for known, present in self.names.items():
+            if present is value:
+                return known
+        if name == "c" or name in self.names:
+            name = f"{name}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+
+def fused(partials, parameters, uses_out, plain, numbers=()):
+    """Several partials as one program.
+
+    Parameters
+    ----------
+    partials : list of callable
+    parameters : list of str
+        The names of the arguments, without the change and the result.
+    uses_out : list of bool
+        Whether each partial takes the result as well.
+    plain : callable
+        The partials as they are, for what turns out not to fit: complex cotangents.
+    numbers : tuple of str
+        Which arguments are (boxed) numbers.
+
+    Returns
+    -------
+    pull, overwriting : callable
+        Both take the cotangent, the arguments, and the result if one of the partials does; the second may write into
+        the cotangent. (None, None) where a partial is no straight arithmetic.
+
+    Examples
+    --------
+    >>> partial = lambda t, x: t * np.cos(x)
+    >>> pull, _ = fused([partial], ["x"], [False], partial)
+    >>> pull(np.ones(2), np.zeros(2))
+    array([1., 1.])
+    """
+    t = _Symbol(None, "t")
+    symbols = [_Symbol(None, name) for name in parameters]
+    out = _Symbol(None, "out")
+    try:
+        with np.errstate(all="ignore"):
+            found = [p(t, *symbols, *([out] if u else [])) for p, u in zip(partials, uses_out, strict=True)]
+    except Exception:
+        return None, None
+    if any(type(e) is not _Symbol or e.ufunc is None or "t" in numbers for e in found):
+        return None, None
+    signature = ", ".join(["t", *parameters, *(["out"] if any(uses_out) else [])])
+    pull = _compiled(found, signature, numbers, (), plain)
+    return pull, _compiled(found, signature, numbers, ("t",), plain)
+
+
+def _compiled(expressions, signature, numbers, spare, plain):
+    program = _Program(frozenset(numbers))
+    values = []
+    for i, expression in enumerate(expressions):
+        last = i == len(expressions) - 1
+        values.append(program.text(expression, spare if last and _uses(expression, "t") == 1 else ())[0])
+    lines = [*program.lines, f"return {', '.join(values)}"]
+    if not spare:
+        lines = ["try:", *[f"    {line}" for line in lines], "except (TypeError, ValueError):"]
+        lines.append(f"    return plain({signature})")
+    body = "\n    ".join(lines)
+    names = {**program.names, "plain": plain}
+    exec(f"def pull({signature}):\n    {body}\n", names)
+    return names["pull"]
+
+
+__all__ = ["box", "boxes", "fused"]

@@ -1,0 +1,162 @@
+"""Partials as straight programs: what they compute is to the bit what the rule's line computes."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import s2sgrad
+from s2sgrad.rules.table import RULES
+from s2sgrad.runtime.fallback import tape_vjp
+from s2sgrad.runtime.fuse import box, fused
+from s2sgrad.runtime.record import elementwise_of
+
+ELEMENTWISE = [
+    f
+    for f, rule in RULES.items()
+    if rule.kind == "elementwise" and None not in rule.partials and len(rule.partials) < 3 and f.__module__ != "math"
+]
+
+
+def actives(arity):
+    return [(i,) for i in range(arity)] + ([(0, 1)] if arity == 2 else [])
+
+
+def arguments(function, arity, numbers=()):
+    rng = np.random.default_rng(arity)
+    args = [box(0.7) if i in numbers else rng.uniform(0.2, 0.9, (2, 3)) for i in range(arity)]
+    if "arccosh" in getattr(function, "__name__", ""):
+        args[0] = 1.0 + args[0]
+    return args
+
+
+@pytest.mark.parametrize("function", ELEMENTWISE, ids=lambda f: f"{f.__module__}.{f.__name__}")
+def test_programs_compute_what_the_rules_say(function):
+    operation = elementwise_of(function)
+    arity = len(operation.partials)
+    for active in actives(arity):
+        for number in [None] if arity == 1 or len(active) == 2 else [None, 1 - active[0]]:
+            form, keep, out = operation.fitting(active)
+            exact = operation.exact(active, number)
+            if exact is form:
+                continue
+            args = arguments(function, arity, () if number is None else (number,))
+            result = np.asarray(function(*args), float)
+            saved = [a if k else None for a, k in zip(args, keep, strict=True)] + ([result] if out else [])
+            g = np.random.default_rng(7).normal(size=result.shape)
+            before = [None if s is None else s.copy() for s in saved]
+            due = form.pull(g.copy(), *saved)
+            for pull, given in ((exact.pull, g), (exact.over, g.copy())):
+                kept = given.copy()
+                found = pull(given, *saved)
+                if pull is exact.pull:
+                    assert np.array_equal(given, kept), "only `over` may write into the cotangent"
+                found, wanted = (found, due) if len(active) == 2 else ((found,), (due,))
+                for a, b in zip(found, wanted, strict=True):
+                    assert a.dtype == b.dtype and np.array_equal(a, b)
+                    assert not any(s is not None and np.shares_memory(a, s) for s in saved)
+                assert len(active) == 1 or not np.shares_memory(*found)
+                for s, b in zip(saved, before, strict=True):
+                    assert s is None or np.array_equal(s, b), "saved values stay as they are"
+
+
+def test_the_common_rules_are_programs():
+    for function in (np.sin, np.cos, np.tanh, np.tan, np.square, np.negative, np.deg2rad):
+        operation = elementwise_of(function)
+        assert operation.exact((0,)).fresh, function
+    for active in ((0,), (1,), (0, 1)):
+        assert elementwise_of(np.multiply).exact(active).fresh
+
+
+@pytest.mark.parametrize(
+    "partial",
+    [
+        lambda t, x: t if x > 0 else -t,
+        lambda t, x: t * (x == 1.0),
+        lambda t, x: t * float(x),
+        lambda t, x: t * np.where(x > 0, 1.0, 0.0),
+        lambda t, x: t * x**2,
+        lambda t, x: t * np.isfinite(x),
+        lambda t, x: t * x.real,
+        lambda t, x: t * x[0],
+        lambda t, x: t * len(x),
+        lambda t, x: t * 1j,
+        lambda t, x: np.add.reduce(t),
+        lambda t, x: t,
+    ],
+    ids=lambda p: inspect.getsource(p).strip().rstrip(","),
+)
+def test_what_is_no_straight_arithmetic_stays_as_it_is(partial):
+    assert fused([partial], ["x"], [False], partial) == (None, None)
+
+
+def test_a_complex_cotangent_goes_the_plain_way():
+    exact = elementwise_of(np.sin).exact((0,))
+    x = np.linspace(0.0, 1.0, 3)
+    assert np.array_equal(exact.pull(1j * np.ones(3), x), 1j * np.cos(x))
+
+
+def test_boxes_keep_the_sign_of_zero_and_nan():
+    assert np.signbit(box(-0.0)) and not np.signbit(box(0.0)) and np.isnan(box(float("nan")))
+    x = np.array([1.0, 2.0])
+    for zero in (0.0, -0.0, 0.0):
+        value, _ = tape_vjp(lambda x, z=zero: x * z, (x,), {}, [0])
+        assert np.array_equal(np.signbit(value), np.signbit(x * zero))
+
+
+def test_boxes_of_one_and_true_are_not_confused():
+    x = np.array([3.0, 4.0])
+    for one in (1, 1.0, True, np.float64(1)):
+        value, pull = tape_vjp(lambda x, k=one: x * k, (x,), {}, [0])
+        assert value.dtype == np.float64 and np.array_equal(pull(np.ones(2))[0], np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.sin(x * 1.1 + 0.1) * x),
+        lambda x: np.sum((2 - x) * (x - 3) / 4 + 1 / (2 + x)),
+        lambda x: np.sum(np.tanh(x) * np.cos(x) - (-x) * 3),
+        lambda x: np.sum(x + 1.0) + np.sum((x + 2.0) * x),
+        lambda x: np.sum((x + 0.5)[..., None] * (x - 0.5)[None]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["float64", "float32", "scalar", "zero-dimensional", "empty"])
+def test_both_engines_agree_on_chains_with_numbers(f, kind):
+    x = np.linspace(0.2, 0.9, 5)
+    x = {"float64": x, "float32": x.astype(np.float32), "empty": x[:0]}.get(kind, x[2])
+    x = {"scalar": np.float64, "zero-dimensional": np.array}.get(kind, lambda v: v)(x)
+    taped = s2sgrad.grad(f, mode="tape")
+    compiled = s2sgrad.grad(f, mode="compiled")
+    a, b = taped(x), compiled(x)
+    assert taped.engine == "tape" and np.asarray(a).dtype == np.asarray(b).dtype
+    np.testing.assert_allclose(a, b, rtol=1e-5 if kind == "float32" else 1e-12, atol=1e-6 if kind == "float32" else 0)
+
+
+def test_gradients_are_memory_of_their_own():
+    x, y = np.ones(3), np.ones(3)
+    seed = np.array([1.0, 2.0, 3.0])
+    _, pull = tape_vjp(lambda x, y: x + y + 1.0, (x, y), {}, [0, 1])
+    a, b = pull(seed)
+    assert not np.shares_memory(a, b) and not np.shares_memory(a, seed)
+    _, pull = tape_vjp(lambda x: (x * 2.0, x + 1.0), (x,), {}, [0])
+    (d,) = pull([seed, seed])
+    assert np.array_equal(d, 3 * seed) and np.array_equal(seed, [1.0, 2.0, 3.0])
+    again = pull([seed, seed])[0]
+    assert np.array_equal(d, again) and not np.shares_memory(d, again)
+
+
+def test_a_seed_is_never_written_to():
+    x = np.linspace(0.1, 1.0, 4)
+    seed = np.ones(4)
+    for f in (lambda x: -x, lambda x: x * 2.0, lambda x: x + 1.0, lambda x: np.cos(-x), lambda x: x * x):
+        _, pull = tape_vjp(f, (x,), {}, [0])
+        first, second = pull(seed)[0], pull(seed)[0]
+        assert np.array_equal(seed, np.ones(4)) and np.array_equal(first, second)
+
+
+def test_second_derivatives_pass_boxed_numbers():
+    f = lambda x: np.sum(np.sin(2.0 * x) * 3 - x / 4.0)  # noqa: E731
+    hessian = s2sgrad.jacobian(s2sgrad.grad(f, mode="tape"))
+    x = np.array([0.3, 0.8])
+    np.testing.assert_allclose(hessian(x), np.diag(-12 * np.sin(2 * x)), rtol=1e-12)
