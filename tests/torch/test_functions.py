@@ -340,3 +340,90 @@ def test_deprecated_context_method():
         warnings.simplefilter("always")
         function(lambda ctx, x: (ctx.mark_shared_storage(), x * 1)[1], lambda ctx, g: g).apply(leaf(1.0))
     assert [w.category for w in seen] == [FutureWarning]
+
+
+def test_an_input_that_is_returned_as_it_is_may_not_be_written():
+    same = function(lambda ctx, x: x, lambda ctx, g: g * 100)
+    inner = function(lambda ctx, x: x.view(2), lambda ctx, g: g * 100)
+    for f in (same, inner):
+        x = leaf(1.0, 2.0)
+        y = x * 1
+        v = f.apply(y)
+        assert v is not y and v._is_view() and v._base is y
+        with pytest.raises(RuntimeError, match="custom Function"):
+            v.mul_(2)
+        assert grad(v.sum() + y.sum(), x)[0].tolist() == [101, 101]
+        y = x * 1
+        v = f.apply(y)
+        y.mul_(2)
+        with pytest.raises(RuntimeError, match="custom Function.*modified inplace"):
+            v.sum()
+        assert grad(y.sum(), x)[0].tolist() == [2, 2]
+
+
+def test_results_that_are_constants():
+    def forward(ctx, x):
+        ctx.mark_non_differentiable(x)
+        return x
+
+    x = leaf(1.0)
+    y = function(forward, lambda ctx, g: g).apply(x)
+    assert not y.requires_grad and y is not x and y.tolist() == [1]
+
+    def wrong(ctx, x):
+        ctx.mark_non_differentiable(3)
+        return x * 1
+
+    with pytest.raises(RuntimeError, match="mark_non_differentiable takes Tensors"):
+        function(wrong, lambda ctx, g: g).apply(x)
+
+
+def test_what_is_saved_is_looked_at_when_recorded():
+    def forward(ctx, x):
+        ctx.save_for_backward(3)
+        return x * 1
+
+    f = function(forward, lambda ctx, g: g)
+    assert f.apply(torch.ones(1)).tolist() == [1]
+    with pytest.raises(TypeError, match="save_for_backward takes Tensors or None, not int"):
+        f.apply(leaf(1.0))
+
+
+def test_methods_for_other_modes_are_never_called():
+    class Jvp(Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_forward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            raise AssertionError
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            raise AssertionError
+
+    x = leaf(1.0, 2.0)
+    assert grad(Jvp.apply(x), x, torch.eye(2, dtype=F64), is_grads_batched=True)[0].tolist() == [[2, 0], [0, 2]]
+    assert torch.autograd.functional.jvp(Jvp.apply, x, torch.ones(2, dtype=F64))[1].tolist() == [2, 2]
+
+
+def test_a_second_derivative_that_is_refused_is_refused_everywhere():
+    f = function(
+        lambda ctx, x: (ctx.save_for_backward(x), x * x)[1],
+        once_differentiable(lambda ctx, g: 2 * ctx.saved_tensors[0] * g),
+    )
+    x = leaf(1.0)
+    (g,) = grad(f.apply(x) * x, x, create_graph=True)
+    for options in ({}, {"allow_unused": True}, {"materialize_grads": True}):
+        with pytest.raises(RuntimeError, match="once_differentiable"):
+            grad(g, x, retain_graph=True, **options)
+    (g,) = grad(f.apply(x), x, create_graph=True)  # nothing that comes in has a derivative
+    assert not g.requires_grad

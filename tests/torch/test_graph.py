@@ -204,3 +204,21 @@ def test_a_number_over_a_tensor_keeps_the_result_only():
     z = 2 / y
     y.zero_()
     assert grad(z.sum(), x)[0].tolist() == [-2, -0.5]
+
+
+def test_calling_a_node_with_nothing():
+    x = leaf(1.0, 2.0)
+    node = (x * x).grad_fn
+    assert node(None) == (None, None) and (x * 2).grad_fn(None) == (None, None) and x.exp().grad_fn(None) is None
+    for bad in ((), (3.0,)):
+        with pytest.raises(TypeError, match="Tensors or None"):
+            node(*bad)
+    assert issubclass(type(node), Node) and not issubclass(torch.Tensor, Node)
+
+
+def test_zeros_for_an_edge_have_no_shape():
+    x, y = leaf(1.0), leaf(2.0)
+    edge = get_gradient_edge(y)
+    assert grad(x * y, [x, edge], materialize_grads=True)[1].tolist() == [1]
+    with pytest.raises(RuntimeError, match="does not tell the shape"):
+        grad(x * 2, [x, edge], materialize_grads=True)

@@ -367,3 +367,67 @@ def test_complex_of_parts():
     a, b = [torch.tensor(rng.normal(size=s), requires_grad=True) for s in ((2, 1), (3,))]
     assert torch.autograd.gradcheck(lambda a, b: torch.complex(a, b) ** 2, (a, b))
     assert torch.complex(torch.ones(2), torch.ones(2)).dtype is torch.complex64
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("f", "value", "gradient"),
+    [
+        (lambda x: x.nanmean(), [1.0, NAN, 3.0], [0.5, 0, 0.5]),
+        (F.softsign, [0.0, 1.0, -3.0], [1, 0.25, 0.0625]),
+        (lambda x: F.huber_loss(x, x.detach() * 0), [0.5, 1.0, 2.0], [0.5 / 3, 1 / 3, 1 / 3]),
+        (lambda x: F.huber_loss(x, x.detach() * 0, "sum", 0.5), [0.25, 2.0], [0.25, 0.5]),
+        (lambda x: F.kl_div(x, I([0.0, 1.0], dtype=F64), reduction="sum"), [0.1, 0.2], [0, -1]),
+        (lambda x: F.kl_div(x, x.detach(), reduction="sum", log_target=True), [0.0, 0.0], [-1, -1]),
+        (lambda x: F.cosine_similarity(x, I([1.0, 0.0], dtype=F64), dim=0), [3.0, 4.0], [0.128, -0.096]),
+        (lambda x: torch.xlogy(x, I([0.0, 2.0], dtype=F64)), [0.0, 1.0], [0, np.log(2)]),
+        (lambda x: torch.xlogy(I([0.0, 2.0], dtype=F64), x), [0.0, 4.0], [0, 0.5]),
+    ],
+)
+def test_more_functions(f, value, gradient):
+    x = torch.tensor(value, dtype=F64, requires_grad=True)
+    np.testing.assert_allclose(grad(f(x).sum(), x)[0].numpy(), gradient, atol=1e-12)
+
+
+def test_values_of_more_functions():
+    assert torch.xlogy(I([0.0, 0.0, 2.0]), I([0.0, NAN, 1.0])).isnan().tolist() == [False, True, False]
+    assert I([1.0, NAN, 3.0]).nanmean().item() == 2 and I([[1, 3, 2]]).median().item() == 2
+    assert F.cosine_similarity(I([3.0, 4.0]), I([6.0, 8.0]), dim=0).item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("f", "error"),
+    [
+        (lambda z: z.sort(), RuntimeError),
+        (lambda z: z.argsort(), RuntimeError),
+        (lambda z: z.topk(1), RuntimeError),
+        (lambda z: z.max(0), RuntimeError),
+        (lambda z: z.argmax(), RuntimeError),
+        (lambda z: z.max(), NotImplementedError),
+        (lambda z: z.median(), NotImplementedError),
+        (lambda z: z.cummax(0), NotImplementedError),
+        (lambda z: z.clamp(0, 1), NotImplementedError),
+        (lambda z: z // 2, NotImplementedError),
+        (lambda z: z < z, NotImplementedError),
+    ],
+)
+def test_complex_numbers_have_no_order(f, error):
+    with pytest.raises(error):
+        f(torch.tensor([1j, 2.0]))
+
+
+def test_types_that_operations_refuse():
+    whole, truth = I([1, 2]), I([True])
+    for f, error in (
+        (lambda: truth - truth, RuntimeError),
+        (lambda: truth // truth, NotImplementedError),
+        (lambda: whole.norm(), RuntimeError),
+        (lambda: whole.softmax(0), NotImplementedError),
+        (lambda: whole.topk(3), RuntimeError),
+        (lambda: whole.kthvalue(0), RuntimeError),
+    ):
+        with pytest.raises(error):
+            f()
+    assert whole.norm(dtype=F64).item() == 5**0.5 and whole.softmax(0, dtype=F64).sum() == 1

@@ -190,3 +190,40 @@ def test_hooks_on_one_saved_value():
         x.exp().grad_fn._raw_saved_result.register_hooks(1, 2)
     y.sum().backward()
     assert x.grad.tolist() == [7, 7]
+
+
+def test_hooks_see_results_with_their_history():
+    seen = []
+
+    def pack(t):
+        seen.append((t.requires_grad, t.is_leaf))
+        return t.detach()
+
+    x = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = x.exp()
+        z = y * x
+    assert seen == [(True, False), (True, True), (True, False)]
+    (g,) = torch.autograd.grad(z, x, create_graph=True)
+    (h,) = torch.autograd.grad(g, x)
+    e = x.detach().exp()
+    assert torch.allclose(g, e * 1.5) and torch.allclose(h, e * 2.5)
+
+
+def test_what_cannot_be_a_hook():
+    for pair in ((3, lambda t: t), (lambda t: t, None)):
+        with pytest.raises(TypeError, match="callable"), torch.autograd.graph.saved_tensors_hooks(*pair):
+            pass
+
+
+def test_names_of_saved_values():
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    assert (
+        (x**x).grad_fn._saved_exponent is x and (m @ x).grad_fn._saved_vec is x and (x @ x).grad_fn._saved_tensor is x
+    )
+    assert x.clamp(0, 1).grad_fn._saved_max == 1 and x[[1]].grad_fn._saved_indices.tolist() == [1]
+    y = x * x
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="freed"):
+        y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)

@@ -238,8 +238,6 @@ def grad(
     outputs, inputs = _roots(outputs), _sequence(inputs)
     if not inputs:
         raise RuntimeError("inputs argument to grad() cannot be empty")
-    if materialize_grads and any(isinstance(t, GradientEdge) for t in inputs):
-        raise RuntimeError("materialize_grads needs Tensors as inputs: an edge does not tell a shape")
     for i, root in enumerate(outputs):
         _root_node(i, root)
     seeds = _seeds(outputs, grad_outputs, is_grads_batched)
@@ -266,6 +264,10 @@ def _result(t, g, taken, allow_unused, materialize, create_graph):
             )
         if not materialize:
             return None
+        if isinstance(t, GradientEdge):
+            raise RuntimeError(
+                "materialize_grads needs Tensors as inputs: an edge does not tell the shape of its zeros"
+            )
         zeros = new(np.zeros(t._a.shape, t._a.dtype), None)
         zeros._rg = create_graph
         return zeros

@@ -6,7 +6,7 @@ from s2sgrad.rules import neural
 from s2sgrad.rules.placing import complex_of, complex_of_pairs, pairs_of
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import binary, call, cast, floating, unary
-from s2sgrad.runtime.eager.registry import enter, method, nn, op
+from s2sgrad.runtime.eager.registry import FUNCTIONS, enter, method, nn, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 _PYTHON = (int, float, complex)
@@ -33,6 +33,12 @@ def promoting_to_float(*values):
         d = dtypes.get_default_dtype()
         x, y = [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in (x, y)]
     return [x, y], d
+
+
+def _subtractable(*values):
+    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in values):
+        raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
+    return promoting(*values)
 
 
 def _checked(f):
@@ -62,7 +68,7 @@ def _operand(x):
 # ---------------------------------------------------------------- operators
 
 _add = binary("Add", np.add, promoting)
-_sub = binary("Sub", np.subtract, promoting)
+_sub = binary("Sub", np.subtract, _subtractable)
 _mul = binary("Mul", np.multiply, promoting)
 _div = binary("Div", neural.quotient, promoting_to_float)
 _pow = binary("Pow.1", np.power, promoting, 1, "Pow")
@@ -83,14 +89,7 @@ def add(input, other, *, alpha=1):
 @op("subtract")
 def sub(input, other, *, alpha=1):
     """``input - alpha * other``."""
-    x, y = _operand(input), _operand(other)
-    _refuse_bools(x, y)
-    return _sub(x, _scaled(y, alpha))
-
-
-def _refuse_bools(*values):
-    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in values):
-        raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
+    return _sub(_operand(input), _scaled(_operand(other), alpha))
 
 
 @op()
@@ -98,8 +97,7 @@ def rsub(input, other, *, alpha=1):
     """``other - alpha * input``."""
     if isinstance(other, Tensor):
         return sub(other, input, alpha=alpha)
-    _refuse_bools(input, other)
-    (y, x), _ = promoting(other, _scaled(_operand(input), alpha))
+    (y, x), _ = _subtractable(other, _scaled(_operand(input), alpha))
     return call("Rsub.1", np.subtract, y, x)
 
 
@@ -136,6 +134,8 @@ def _array(x):
 def floor_divide(input, other):
     """``input // other``: no derivative flows through it."""
     (x, y), d = promoting(_operand(input), _operand(other))
+    if d.is_complex or d.rank == 0:
+        raise NotImplementedError(f"floor_divide is not defined for {d!r}")
     out = new(np.asarray(np.floor_divide(_array(x), _array(y))), None)
     return undifferentiable("floor_divide", out, (x, y))
 
@@ -281,7 +281,7 @@ Tensor.__rtruediv__ = _operator(lambda self, other: mul(UNARY["reciprocal"](self
 # the common operands go the short way
 for _name, _title, _function, _prepare in (
     ("add", "Add", np.add, promoting),
-    ("sub", "Sub", np.subtract, promoting),
+    ("sub", "Sub", np.subtract, _subtractable),
     ("mul", "Mul", np.multiply, promoting),
     ("truediv", "Div", neural.quotient, promoting_to_float),
 ):
@@ -414,6 +414,8 @@ def clamp(input, min=None, max=None):
     """`input` within bounds. The gradient passes at the bounds themselves."""
     if min is None and max is None:
         raise RuntimeError("clamp needs at least one of min and max")
+    if any(isinstance(v, Tensor) and v.dtype.is_complex for v in (input, min, max)):
+        raise NotImplementedError("clamp is not defined for complex tensors: they have no order")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if min is not None:
             input = where(input >= min, input, min)
@@ -651,6 +653,14 @@ def where(condition, input=None, other=None):
 @method("where")
 def _where(self, condition, other):
     return where(condition, self, other)
+
+
+@op()
+def xlogy(input, other):
+    """``input * log(other)``, zero where `input` is."""
+    zero = FUNCTIONS["eq"](input, 0)
+    y = where(zero, other * 0 + 1, other)
+    return where(zero, y - y, input * UNARY["log"](y))
 
 
 @op()

@@ -21,7 +21,7 @@ from s2sgrad.runtime.eager.call import NAMING, cast
 from s2sgrad.runtime.eager.hooks import run_after, run_before, run_tensor_hooks
 from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
-from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, family, gradient_type, new
+from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, Tensor, family, gradient_type, new
 from s2sgrad.runtime.eager.versions import STALE, written
 from s2sgrad.runtime.grad_mode import is_grad_enabled, is_recording
 from s2sgrad.runtime.node import Form, Node
@@ -346,15 +346,16 @@ def call_node(node, grads):
             accumulate(node.variable, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
         return ()
     recording = is_recording()
+    if not grads or any(g is not None and not isinstance(g, Tensor) for g in grads):
+        raise TypeError(f"{type(node).__name__} takes the gradients of its results: Tensors or None")
     values = [None if g is None else as_traced(g) if recording else g._a for g in grads]
-    if not values:
-        raise TypeError(f"{type(node).__name__} takes the gradients of its results, none were given")
-    g = tuple.__new__(Parts, values) if node.form is FUNCTION or len(values) > 1 else values[0]
-    c = pull(node, g, recording)
-    c = c if type(node.edges) is tuple else (c,)
     inputs = [None] * arity_of(node)
-    for p, part in zip(places_of(node), c, strict=True):
-        inputs[p] = as_tensor(part)
+    if node.form is FUNCTION or any(v is not None for v in values):
+        g = tuple.__new__(Parts, values) if node.form is FUNCTION or len(values) > 1 else values[0]
+        c = pull(node, g, recording)
+        c = c if type(node.edges) is tuple else (c,)
+        for p, part in zip(places_of(node), c, strict=True):
+            inputs[p] = as_tensor(part)
     return inputs[0] if len(inputs) == 1 else tuple(inputs)
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from s2sgrad.errors import OnceDifferentiableError
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.call import as_view
 from s2sgrad.runtime.eager.engine import FUNCTION, typed
 from s2sgrad.runtime.eager.modes import no_grad, saving
 from s2sgrad.runtime.eager.node import GraphNode, as_tensor, as_traced
 from s2sgrad.runtime.eager.saved import Packed
-from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh, share
+from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.eager.versions import STALE, checked
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import make_node, next_number
@@ -62,7 +63,7 @@ class _Saved:
         self.tensor = t if output is None else None
         hooks = saving()
         if hooks is not None:
-            self.packed = Packed(t if output is None else new(t._a, None), hooks.pack, hooks.unpack)
+            self.packed = Packed(t if output is None else new(t._a, t._node), hooks.pack, hooks.unpack)
             self.array = self.tensor = None
 
     def restored(self, node):
@@ -323,26 +324,21 @@ def _finished(ctx, args, tensors, nodes, out, recording):
             raise RuntimeError(f"mark_dirty takes Tensors, not {type(t).__name__}")
         if not any(t is o for o in outputs):
             raise RuntimeError("a tensor marked dirty must be returned from forward")
+    for t in ctx._constant:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_non_differentiable takes Tensors, not {type(t).__name__}")
     results = tuple([_result(ctx, i, o, tensors, recording) for i, o in enumerate(outputs)])
     if recording:
         ctx._values = [_saved(t, outputs, results, tensors) for t in ctx._to_save]
-    else:
-        _check_saved(ctx._to_save)
-        ctx._to_save = ()
     ctx._to_save = ctx._dirty = ctx._constant = ()
     return results if isinstance(out, tuple) else results[0]
-
-
-def _check_saved(tensors):
-    for i, t in enumerate(tensors):
-        if t is not None and not isinstance(t, Tensor):
-            raise TypeError(f"save_for_backward takes Tensors or None, argument {i} is {type(t).__name__}")
 
 
 def _saved(t, outputs, results, tensors):
     if t is None:
         return None
-    _check_saved((t,))
+    if not isinstance(t, Tensor):
+        raise TypeError(f"save_for_backward takes Tensors or None, not {type(t).__name__}")
     for i, o in enumerate(outputs):
         made_here = isinstance(results[i], Tensor) and results[i]._node is not None
         if t is o and made_here and (results[i] is t or not any(t is x for x in tensors)):
@@ -365,21 +361,24 @@ def _result(ctx, i, o, tensors, recording):
         if recording:
             rebase(o, ctx.output(i))
         return o
-    if constant:
-        if is_input or o.requires_grad:
-            twin = new(o._a[...], None)
-            share(o, twin)
-            return twin
-        return o
-    if is_input:
-        twin = new(o._a[...], ctx.output(i))
-        share(o, twin)
-        return twin
+    if constant and o.requires_grad:
+        o = o.detach()
+    elif is_input:
+        o = _alias(o)
     if o._base is not None:
         o._made = "custom"
+    if constant:
+        return o
     o._node = ctx.output(i)  # of one tensor returned twice, the last place counts
     o._rg = False
     return o
+
+
+def _alias(t):
+    """Another tensor on the memory of `t`: a view of the whole."""
+    out = new(t._a[...], None)
+    as_view(t, out, ())
+    return out
 
 
 def once_differentiable(backward):

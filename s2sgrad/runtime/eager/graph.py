@@ -82,4 +82,6 @@ class Variable(metaclass=_VariableMeta):
     def __new__(cls, data, requires_grad=False, volatile=None):
         if volatile is not None:
             warnings.warn("volatile is gone: use no_grad()", UserWarning, stacklevel=2)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable takes a Tensor, not {type(data).__name__}")
         return data.detach().requires_grad_(requires_grad)

@@ -133,6 +133,18 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 
 @nn()
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """The cosine of the angle between vectors along an axis."""
+    return (normalize(x1, dim=dim, eps=eps) * normalize(x2, dim=dim, eps=eps)).sum(dim)
+
+
+@nn()
+def softsign(input):
+    """``x / (1 + |x|)``."""
+    return input / (1 + input.abs())
+
+
+@nn()
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Centred and scaled over the last axes."""
     dims = tuple(range(-len(normalized_shape), 0))
@@ -229,6 +241,20 @@ def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
     """The squared difference where small, the absolute one where large."""
     d = (input - target).abs()
     return _reduced(where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)
+
+
+@nn()
+def huber_loss(input, target, reduction="mean", delta=1.0):
+    """The squared difference where small, the absolute one where large, of one slope where they meet."""
+    return delta * smooth_l1_loss(input, target, reduction, delta)
+
+
+@nn()
+def kl_div(input, target, reduction="mean", log_target=False):
+    """How far a distribution is from the one with the logarithms `input`."""
+    if log_target:
+        return _reduced(target.exp() * (target - input), reduction)
+    return _reduced(FUNCTIONS["xlogy"](target, target) - target * input, reduction)
 
 
 @nn()

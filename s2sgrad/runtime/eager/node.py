@@ -123,6 +123,9 @@ class _NodeMeta(type):
             and type(instance) is not Node
         )
 
+    def __subclasscheck__(cls, subclass):
+        return issubclass(subclass, Node)
+
 
 class AnyNode(metaclass=_NodeMeta):
     """The class of all graph nodes, for `isinstance`; it cannot be made."""

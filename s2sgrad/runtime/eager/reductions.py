@@ -6,7 +6,7 @@ from s2sgrad.rules import neural
 from s2sgrad.rules.placing import shared_value, take_line
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import NAMING, Naming, call, cast, floating
-from s2sgrad.runtime.eager.registry import LINALG, enter, nn, op
+from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, nn, op
 from s2sgrad.runtime.eager.shapes import _axis
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
@@ -72,6 +72,13 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum of what is not nan."""
     x = _summable(input, dtype)
     return call("Nansum", np.nansum, x, axis=axes(x, dim), keepdims=keepdim)
+
+
+@op()
+def nanmean(input, dim=None, keepdim=False, *, dtype=None):
+    """The mean of what is not nan."""
+    numbers = FUNCTIONS["logical_not"](FUNCTIONS["isnan"](input))
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(numbers, dim, keepdim)
 
 
 @op()
@@ -192,7 +199,7 @@ def _extremum(name, full, arg):
         if input._a.ndim == 0:
             return picked(name, input, None, 0, keepdim)
         dim = _axis(input, dim)
-        positions = np.asarray(arg(input._a, axis=dim))
+        positions = np.asarray(arg(_comparable(input), axis=dim))
         values = call(name, take_line, input, positions, dim, keepdim)
         return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
@@ -203,9 +210,15 @@ max = enter("max", _extremum("Max", np.max, np.argmax))  # noqa: A001
 min = enter("min", _extremum("Min", np.min, np.argmin))  # noqa: A001
 
 
-def _ordered(x, dim=()):
+def _comparable(x, error=RuntimeError):
+    refresh(x)
     if x._a.dtype.kind == "c":
-        raise NotImplementedError("complex numbers have no order: extrema are not defined for them")
+        raise error("complex numbers have no order: extrema and sorting are not defined for them")
+    return x._a
+
+
+def _ordered(x, dim=()):
+    _comparable(x, NotImplementedError)
     if not x._a.size:
         lines = _all_axes(x, dim)
         if not dim and dim != 0 or len(lines) == x._a.ndim and dim == ():
@@ -242,10 +255,12 @@ def _middle(a, axis):
 @op()
 def median(input, dim=None, keepdim=False):
     """The median: the lower of two. Of all, ties share the gradient; along an axis, one is picked."""
-    refresh(input)
+    _comparable(input, NotImplementedError)
     if dim is None:
         flat = np.sort(input._a, axis=None)
         value = flat[(flat.size - 1) // 2]
+        if not dtypes.differentiable(flat.dtype):
+            return new(np.asarray(value), None)
         hit = input._a == value
         share = (hit / np.sum(hit)).astype(input._a.dtype)
         return call("Median", shared_value, input, share)
@@ -259,7 +274,10 @@ def median(input, dim=None, keepdim=False):
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The k-th smallest along an axis."""
     dim = _axis(input, dim)
-    positions = np.take(np.argsort(input._a, axis=dim, kind="stable"), k - 1, axis=dim)
+    order = np.argsort(_comparable(input), axis=dim, kind="stable")
+    if not 0 < k <= order.shape[dim]:
+        raise RuntimeError(f"kthvalue: k={k} is out of range for an axis of {order.shape[dim]}")
+    positions = np.take(order, k - 1, axis=dim)
     values = call("Kthvalue", take_line, input, positions, dim, keepdim)
     return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
@@ -267,7 +285,7 @@ def kthvalue(input, k, dim=-1, keepdim=False):
 @op()
 def sort(input, dim=-1, descending=False, stable=False):
     """In order along an axis, and the places where the elements were."""
-    refresh(input)
+    _comparable(input)
     if input._a.ndim == 0:
         return _Named((call("Sort", np.reshape, input, ()), new(np.zeros((), np.int64), None)))
     dim = _axis(input, dim)
@@ -285,22 +303,24 @@ def _order(a, dim, descending):
 @op()
 def argsort(input, dim=-1, descending=False, stable=False):
     """The places of the elements in order."""
-    return new(np.ascontiguousarray(_order(input._a, _axis(input, dim), descending)), None)
+    return new(np.ascontiguousarray(_order(_comparable(input), _axis(input, dim), descending)), None)
 
 
 @op()
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest (or smallest), and their places."""
     dim = _axis(input, dim)
-    order = np.take(_order(input._a, dim, largest), range(k), axis=dim)
+    order = _order(_comparable(input), dim, largest)
+    if not 0 <= k <= order.shape[dim]:
+        raise RuntimeError(f"topk: k={k} is out of range for an axis of {order.shape[dim]}")
+    order = np.take(order, range(k), axis=dim)
     return _Named((call("Topk", np.take_along_axis, input, order, dim), new(order, None)))
 
 
 def _running(name, compare):
     def forward(input, dim):
-        refresh(input)
         dim = _axis(input, dim)
-        a = np.moveaxis(input._a, dim, 0)
+        a = np.moveaxis(_comparable(input, NotImplementedError), dim, 0)
         best = np.zeros(a.shape, np.int64)
         top = a[0].copy() if a.shape[0] else a
         at = np.zeros(a.shape[1:], np.int64)
@@ -321,8 +341,9 @@ enter("cummin", _running("Cummin", np.less_equal))
 
 def _index_of(arg):
     def forward(input, dim=None, keepdim=False):
-        refresh(input)
-        return new(np.asarray(arg(input._a, axis=None if dim is None else _axis(input, dim), keepdims=keepdim)), None)
+        return new(
+            np.asarray(arg(_comparable(input), axis=None if dim is None else _axis(input, dim), keepdims=keepdim)), None
+        )
 
     return forward
 
@@ -357,12 +378,14 @@ enter("count_nonzero", lambda input, dim=None: new(np.asarray(np.count_nonzero(i
 
 
 def _norm(x, order, dim, keepdim, name="LinalgVectorNorm"):
-    return call(name, neural.norm, floating(x), order, _all_axes(x, dim), keepdim)
+    return call(name, neural.norm, x, order, _all_axes(x, dim), keepdim)
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The norm of vectors."""
     x = x if dtype is None else cast(x, dtypes.of(dtype))
+    if not dtypes.differentiable(x._a.dtype):
+        raise RuntimeError(f"a norm is of floating point and complex tensors, not of {x.dtype!r}: give a dtype")
     if ord == 0:
         return new(np.asarray(neural.norm(x._a, 0, _all_axes(x, dim), keepdim)), None)
     return _norm(x, ord, dim, keepdim)
@@ -391,7 +414,9 @@ def dist(input, other, p=2):
 
 def _softmax(name, function):
     def forward(input, dim=None, *, dtype=None, _stacklevel=3):
-        x = floating(input if dtype is None else cast(input, dtypes.of(dtype)))
+        x = input if dtype is None else cast(input, dtypes.of(dtype))
+        if not dtypes.differentiable(x._a.dtype):
+            raise NotImplementedError(f"{name} is not defined for {x.dtype!r}: give a dtype")
         if dim is None:
             dim = 0 if x._a.ndim in (0, 1, 3) else 1
         if x._a.ndim == 0:

@@ -113,7 +113,7 @@ def _as_tensor(node, path, array, tensors=()):
             twin._family, twin._seen, twin._history = t._family, t._seen, t._history
             return twin
     if _is_result(node, path):
-        return new(array, None)
+        return new(array, node)
     edge = _edge_of(node, path)
     if edge is not None and edge.form is ACCUMULATE:
         return edge.variable
@@ -157,6 +157,8 @@ class saved_tensors_hooks(Context):  # noqa: N801
         if message is not None:
             raise RuntimeError(message)
         pack, unpack = self.pack_hook, self.unpack_hook
+        if not callable(pack) or not callable(unpack):
+            raise TypeError("pack_hook and unpack_hook must be callable")
         self.was = set_saving(_Saving(pack, unpack))
         return self
 
@@ -228,15 +230,22 @@ class allow_mutation_on_saved_tensors:  # noqa: N801
 
 # ---------------------------------------------------------------- looking at saved values
 
-_ARGUMENTS = {"Pow": ("self", "exponent"), "Mm": ("self", "mat2"), "Where": ("condition", "self", "other")}
+_ARGUMENTS = {
+    "Pow": ("self", "exponent"),
+    "Mm": ("self", "mat2"),
+    "Mv": ("self", "vec"),
+    "Dot": ("self", "tensor"),
+    "Where": ("condition", "self", "other"),
+    "Clamp": ("self", "min", "max"),
+    "Index": ("self", "indices"),
+}
 
 
 def saved_names(node):
     """The names of what a node saved, and their paths."""
     if node.saved is None:
         return {}
-    name = node.form.name
-    arguments = _ARGUMENTS.get(name, ("self", "other"))
+    arguments = _ARGUMENTS.get(node.form.name.partition(".")[0], ("self", "other"))
     found = {}
     for path in _paths(node):
         if _is_result(node, path):
@@ -255,6 +264,8 @@ def saved_attribute(node, attribute):
     """``node._saved_NAME`` and ``node._raw_saved_NAME``."""
     raw = attribute.startswith("_raw")
     if node.saved is None:
+        if raw:
+            return SavedTensor(node, None)
         raise RuntimeError(
             "Trying to access saved tensors after they have already been freed: "
             "say retain_graph=True in the backward pass"
@@ -272,8 +283,6 @@ def saved_attribute(node, attribute):
         return value.item() if isinstance(value, np.generic) else value
     if STALE:
         checked(value)
-    if _is_result(node, path):
-        return new(value, node)
     return _as_tensor(node, path, value)
 
 

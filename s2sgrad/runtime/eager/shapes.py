@@ -390,7 +390,8 @@ def is_contiguous(self, memory_format=None):
 
 @method("stride")
 def stride(self, dim=None):
-    strides = tuple([s // self._a.itemsize for s in self._a.strides])
+    a = self._a if self._a.size else np.empty(self._a.shape)  # NumPy's strides of what is empty vary
+    strides = tuple([s // a.itemsize for s in a.strides])
     return strides if dim is None else strides[dim]
 
 

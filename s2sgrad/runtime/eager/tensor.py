@@ -383,6 +383,12 @@ def share(source, t):
     t._history = f.history
 
 
+_FIXED = {  # views that cannot be taken anew, by how they were made
+    "multi": "this view is one of several outputs of a function (unbind, split),",
+    "custom": "this view was made inside of a custom Function, or is an input that it returned as it is,",
+}
+
+
 def refresh(t):
     """Bring `t` up to date with the writes to its memory."""
     f = t._family
@@ -404,13 +410,9 @@ def refresh(t):
     if base is None or base._family is not f or not dtypes.differentiable(t._a.dtype):
         t._history = f.history
         return
-    if t._made == "multi" and base._node is not None and is_recording():
+    if t._made in _FIXED and base._node is not None and is_recording():
         t._seen -= 1
-        raise RuntimeError(
-            "this view is one of several outputs of a function (unbind, split), "
-            "and its base has been modified inplace: "
-            "take the views anew, or write before taking them"
-        )
+        raise RuntimeError(f"{_FIXED[t._made]} and its base has been modified inplace: write before taking the view")
     t._history = f.history
     source = base._node
     if source is None:
