@@ -1,4 +1,4 @@
-"""All benchmarks, one table each: ``python -m benchmarks [gradients tape first loop memory]``."""
+"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape first loop memory]``."""
 
 import os
 
@@ -21,9 +21,11 @@ import numpy as np  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from benchmarks import functions, peers  # noqa: E402
+from benchmarks import functions, hand, peers  # noqa: E402
 from benchmarks.measure import duration, interleaved  # noqa: E402
 from s2sgrad import grad, value_and_grad  # noqa: E402
+from tests.programs import factorizations, recurrences, stencils  # noqa: E402, F401 (they register kernels)
+from tests.programs.corpus import KERNELS  # noqa: E402
 
 CONSOLE = Console()
 PEERS = {
@@ -65,6 +67,63 @@ def gradients():
         rows.append(row + [f"{times[n] / hand:.2f}" if n in times else "-" for n in ("compiled", "tape", *PEERS)])
     headings = ["", "by hand", "aim", "compiled", "tape", *(name for name, _ in PEERS.values())]
     report("Value and gradient: time relative to a hand-written NumPy adjoint (lower is better)", headings, rows)
+
+
+AIMS = {"slices": ("a step works on slices of arrays", 4.0, 3.0), "loops": ("a step works on single numbers", 8.0, 6.0)}
+
+
+def kernels():
+    """The gradients of the kernels of the tests, at sizes at which a call takes milliseconds, against the functions."""
+    for group, (title, most, median) in AIMS.items():
+        rows, ratios = [], []
+        for kernel in (k for k in KERNELS if k.group == group):
+            derivative = value_and_grad(kernel.function, kernel.argnums, mode="compiled")
+            contest = {
+                "primal": lambda kernel=kernel: kernel.function(*kernel.args),
+                "gradient": lambda kernel=kernel, derivative=derivative: derivative(*kernel.args),
+            }
+            with np.errstate(all="ignore"):
+                times = interleaved(contest, seconds=0.6, clock=time.thread_time)
+            ratios.append(times["gradient"] / times["primal"])
+            mark = "" if ratios[-1] <= most else f"> {most:g}"
+            rows.append((kernel.function.__name__, duration(times["primal"]), f"{ratios[-1]:.2f}", mark))
+        rows.append(("median", "", f"{statistics.median(ratios):.2f}", f"≤ {median:g}"))
+        rows.append(("largest", "", f"{max(ratios):.2f}", f"≤ {most:g}"))
+        report(f"Kernels in which {title}", ["", "function", "gradient ÷ function", ""], rows)
+
+
+def by_hand():
+    """Loops: the compiled gradient against the adjoint that an expert writes."""
+    rows = []
+    for case in hand.CASES:
+        compiled = value_and_grad(case.function, case.argnums, mode="compiled")
+        error = functions.disagreement(compiled(*case.args)[1], case.hand(*case.args)[1])
+        assert error < 1e-9, f"{case.name}: hand-written and compiled gradient differ by {error:.1e}"
+        contest = {
+            "function": lambda case=case: case.function(*case.args),
+            "hand": lambda case=case: case.hand(*case.args),
+            "compiled": lambda case=case, compiled=compiled: compiled(*case.args),
+        }
+        times = interleaved(contest, seconds=2.0, clock=time.thread_time)
+        ratios = [f"{times[a] / times[b]:.2f}" for a, b in (("hand", "function"), ("compiled", "hand"))]
+        rows.append((case.name, duration(times["function"]), *ratios, f"≤ {case.aim}"))
+    report(
+        "Loops: value and gradient relative to a hand-written NumPy adjoint",
+        ["", "function", "by hand ÷ function", "compiled ÷ by hand", "aim"],
+        rows,
+    )
+
+
+def reading():
+    """Reading ``x[i]`` in a loop: the cotangent of `x` is added to in place, so time is linear in its length."""
+    derivative = grad(functions.read_one_by_one, mode="compiled")
+    rows, before = [], None
+    for n in (2_000, 20_000, 200_000):
+        x = np.linspace(0.1, 1.0, n)
+        taken = interleaved({"gradient": lambda x=x: derivative(x)}, seconds=1.0, clock=time.thread_time)["gradient"]
+        rows.append((f"{n:,}", duration(taken), duration(taken / n), "" if before is None else f"{taken / before:.1f}"))
+        before = taken
+    report("Reading x[i] in a loop", ["n", "gradient", "per entry", "÷ the row above"], rows)
 
 
 def tape():
@@ -139,10 +198,13 @@ def loop():
     row = [
         duration(statistics.median(firsts)),
         duration(statistics.median(laters)),
+        duration(statistics.median([a - b for a, b in zip(firsts, laters, strict=True)])),
+        "≤ 100 ms",
         f"{statistics.median(ratios):.2f}",
         "≤ 3",
     ]
-    report("2,000 iterations over arrays of 2", ["first gradient", "later ones", "ratio", "aim"], [row])
+    headings = ["first gradient", "later ones", "difference", "aim", "ratio", "aim"]
+    report("2,000 iterations over arrays of 2", headings, [row])
 
 
 def resident():
@@ -180,7 +242,16 @@ def memory():
     )
 
 
-BENCHMARKS = {"gradients": gradients, "tape": tape, "first": first, "loop": loop, "memory": memory}
+BENCHMARKS = {
+    "gradients": gradients,
+    "kernels": kernels,
+    "hand": by_hand,
+    "reading": reading,
+    "tape": tape,
+    "first": first,
+    "loop": loop,
+    "memory": memory,
+}
 
 
 def main():

@@ -191,6 +191,14 @@ def small_loop(x):
     return np.sum(x)
 
 
+def read_one_by_one(x):
+    """The sum of squares, entry by entry."""
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i]
+    return s
+
+
 def long_chain(x):
     """100,000 operations one after the other."""
     y = x

@@ -1,25 +1,29 @@
-"""How times are compared: in one process, in turn, by their medians."""
+"""How times are compared: in one process, in turn, by their medians.
+
+`clock` is ``time.perf_counter``, or ``time.thread_time`` where all that is measured runs in one thread: then what
+other processes do on the machine disturbs less.
+"""
 
 import gc
 import statistics
 import time
 
 
-def repetitions(function, sample=2e-3):
+def repetitions(function, sample=2e-3, clock=time.perf_counter):
     """How many calls of `function` take about `sample` seconds; warms it up too."""
     function()
     count = 1
     while True:
-        begin = time.perf_counter()
+        begin = clock()
         for _ in range(count):
             function()
-        taken = time.perf_counter() - begin
+        taken = clock() - begin
         if taken >= sample / 2:
             return max(1, round(count * sample / taken))
         count *= 4
 
 
-def interleaved(functions, seconds=2.0):
+def interleaved(functions, seconds=2.0, clock=time.perf_counter):
     """Median seconds a call of each function.
 
     One sample of each is taken in turn, so that what disturbs the machine disturbs all of them alike; the
@@ -31,25 +35,26 @@ def interleaved(functions, seconds=2.0):
         Called without arguments.
     seconds : float
         Time spent on measuring, all functions together; at least seven rounds are made.
+    clock : callable
 
     Returns
     -------
     dict of str to float
     """
-    counts = {name: repetitions(function) for name, function in functions.items()}
+    counts = {name: repetitions(function, clock=clock) for name, function in functions.items()}
     samples = {name: [] for name in functions}
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end or len(next(iter(samples.values()))) < 7:
+        end = clock() + seconds
+        while clock() < end or len(next(iter(samples.values()))) < 7:
             for name, function in functions.items():
                 count = counts[name]
-                begin = time.perf_counter()
+                begin = clock()
                 for _ in range(count):
                     function()
-                samples[name].append((time.perf_counter() - begin) / count)
+                samples[name].append((clock() - begin) / count)
             gc.collect(0)
     finally:
         if enabled:
