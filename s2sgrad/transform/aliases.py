@@ -26,9 +26,9 @@ _NEW = {
     np.where, np.sum, np.mean, np.prod, np.var, np.std, np.cumsum, np.cumprod, np.tile, np.repeat, np.outer,
     np.dot, np.inner, np.tensordot, np.kron, np.convolve, np.interp, np.sort, np.argsort, np.roll, np.take, np.append,
     np.clip, np.tril, np.triu, np.max, np.min, np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det,
-    np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin,
+    np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin, np.vdot,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
-    arrays.where_less, arrays.reached, arrays.hit_count,
+    arrays.where_less, arrays.reached, arrays.hit_count, arrays.inner,
 }  # fmt: skip
 _VIEWS = {
     np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.flip, np.flipud, np.fliplr, np.rot90, np.expand_dims,

@@ -66,6 +66,12 @@ def _statement(s, env, names):
         case ir.Accumulate():
             env[s.target] = _accumulate(get(s.into), s.index, s.index and get(s.index), get(s.value))
             del env[s.into]  # it must not be read again under its old name
+        case ir.Store():
+            array = env[s.target] = get(s.into)
+            place = array if s.through is None else get(s.through)
+            index = ... if s.index is None else get(s.index)
+            place[index] = get(s.value) if s.operator is None else s.operator(place[index], get(s.value))
+            del env[s.into]
         case ir.Call():
             env[s.target] = run(s.callee.function, *map(get, s.args))
         case ir.If():

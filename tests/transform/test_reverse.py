@@ -136,7 +136,7 @@ def test_indexing_accumulates_into_one_buffer():
     best = check(p.function(p.op(np.sum, p.op(mul, a, b))), X)
     text = show(best)
     assert text.count("zeros_like") == 1
-    assert text.count("+=") == 2
+    assert text.count("+=") == 1  # the first part is put in
 
 
 def test_index_after_dense_use():

@@ -42,6 +42,7 @@ class Lengths:
     def __init__(self, outer: "Lengths | None" = None, statements=()):
         self.outer = outer
         self.parent: dict = {}
+        self.few: set = set()  # lengths that are 0 or 1
         self.cuts: dict = {}  # from an axis and a slice of it, whose bounds only the run knows, to its length
         for s in statements:
             self.note(s)
@@ -113,6 +114,8 @@ class Lengths:
             if bounds is None:
                 continue
             length = next(kept)
+            if types.is_single(bounds):
+                self.few.add(length)
             if bounds is Ellipsis or not axes.is_named(n):
                 continue
             known, key = self, (self.find(n), bounds)
@@ -146,6 +149,13 @@ class Lengths:
         """Surely not 1."""
         return axes.is_many(symbol) or (axes.is_named(symbol) and axes.is_many(self.find(symbol)))
 
+    def is_few(self, symbol) -> bool:
+        """Surely 0 or 1."""
+        known = self
+        while known is not None and symbol not in known.few:
+            known = known.outer
+        return known is not None and axes.is_named(symbol)
+
     def same(self, a: Type, b: Type) -> bool:
         """Surely the same shape."""
         if types.same_shape(a, b):
@@ -173,7 +183,7 @@ class Lengths:
         for i, (m, n) in enumerate(zip(s[lead:], t, strict=True)):
             if self.equal(m, n) or (self.is_many(m) and self.is_many(n)):
                 continue  # they meet, and neither is 1
-            if self.find(n) != 1:
+            if self.find(n) != 1 and not (self.is_many(m) and self.is_few(n)):
                 return None
             kept.append(i)
         return tuple(range(lead)), tuple(kept)

@@ -1369,6 +1369,17 @@ def slices_of(index) -> list | None:
     return found
 
 
+_ONE_MORE = gast.dump(gast.BinOp("low", gast.Add(), gast.Constant(1, None)))
+
+
+def is_single(bounds) -> bool:
+    """Are the bounds those of ``i:i + 1``, which is one entry, or none?"""
+    if bounds is Ellipsis or bounds[2] is not None or None in bounds[:2]:
+        return False
+    (low, reads), (high, others) = bounds[:2]
+    return reads == others and high == _ONE_MORE.replace("'low'", low)
+
+
 def _bound(node, reads: dict):
     """A bound of a slice as something that is equal where the bounds surely are."""
     parts = list(gast.walk(node)) if node is not None else []

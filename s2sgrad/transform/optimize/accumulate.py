@@ -39,6 +39,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import is_slice
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Value
@@ -108,6 +109,9 @@ class _Accumulate:
                         fresh.add(s.target)
                     elif s.into in fresh:
                         fresh.add(s.target)
+                        if s.into in zeros and s.index is not None and is_slice(s.index) and self.once(s.into):
+                            # the first that is added to zeros is what is there
+                            s = ir.Store(s.target, s.into, s.index, s.value, None, None, False, s.location)
                 case ir.Store():
                     if s.into in fresh:
                         fresh.add(s.target)

@@ -11,6 +11,7 @@ import operator
 from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.repeats import repeats
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.ir import Kind, Value
 from s2sgrad.transform.reverse.cotangents import Scope
@@ -36,6 +37,7 @@ class Adjoint(Flow):
         self.memory = Memory(function.body)
         self.views = views(function.body)
         self.build.unstable = self.memory.is_written
+        self.same = repeats(function.body, self.memory.is_written)
         self.origins = origins(function.body)
         self.forward = walk.defined(function.body) | {p.value for p in function.parameters}
         for v in self.forward:
@@ -48,6 +50,8 @@ class Adjoint(Flow):
         for i in range(len(statements) - 1, -1, -1):
             s = statements[i]
             self.build.location = s.location
+            if isinstance(s, ir.Op | ir.Make | ir.Unpack):
+                s = walk.substituted(s, self.same)
             match s:
                 case ir.Op():
                     self.op(s)

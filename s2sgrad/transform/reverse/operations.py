@@ -17,7 +17,7 @@ from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
-from s2sgrad.transform.reverse.cotangents import Cotangent, is_container, slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import Cotangent, is_container, leaves, slot_name, slot_type
 from s2sgrad.transform.show import called
 
 
@@ -212,6 +212,9 @@ class Operations(Collecting):
             whole = self.operand(g, s.target)
             self.add(s.args[0], self.build.plain(Value("t", Type(Kind.LIST)), arrays.rows_of, (whole,), {}))
             return
+        if s.function in (np.array, np.asarray) and self.is_of_items(s):
+            self.items(s.args[0], self.operand(g, s.target))
+            return
         rule = lookup(s.function)
         if rule is None:
             raise CompileError(f"{called(s.function)} has no derivative rule", s.location)
@@ -228,6 +231,23 @@ class Operations(Collecting):
         element = s.args[0].type.element
         known = element is not None and (element.kind is Kind.NUMBER or (element.kind is Kind.ARRAY and element.ndim))
         return known and element.dtype in ("float", "float64") and s.target.type.dtype == "float64"
+
+    @staticmethod
+    def is_of_items(s: ir.Op) -> bool:
+        """Does it make a real array of numbers, or of arrays of one shape, that are known one by one?"""
+        made, given = s.target.type, types.type_of(s.args[0])
+        if len(s.args) != 1 or s.kwargs or made.kind is not Kind.ARRAY or made.dtype != "float64" or not made.ndim:
+            return False
+        return keys(given) is not None and all(
+            t.kind in (Kind.NUMBER, Kind.ARRAY) and t.is_real and t.ndim is not None and t.ndim + len(path) == made.ndim
+            for path, t in leaves(given)
+        )
+
+    def items(self, x, g) -> None:
+        """Give each of the items that an array was made of its part of the cotangent."""
+        for place, _ in leaves(x.type):
+            index = Constant(place if len(place) > 1 else place[0])
+            self.add(x, self.build.op(operator.getitem, g, index), place)
 
     def sum_of(self, s: ir.Op, g) -> None:
         """The adjoint of Python's ``sum``: each element gets the cotangent of the sum."""
