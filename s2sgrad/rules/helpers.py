@@ -20,6 +20,7 @@ from s2sgrad.runtime.arrays import (
     scalar_seed,
     shared_out,
     slots_of,
+    stays,
     times,
     tree_add,
     unbroadcast,
@@ -54,4 +55,4 @@ linear(embed_item, lambda t, g, x, index: as_gradient(t[index], g))
 linear(rows_of, lambda t, g: from_rows(t, g))
 linear(shared_out, lambda t, g, items: sum((d for d in t if d is not None), zeros_of(g)))
 linear(from_items, lambda t, items, x, at_end=False: list(t[len(t) - len(items) :] if at_end else t[: len(items)]))
-inactive(scalar_seed, slots_of, reached, hit_count)
+inactive(scalar_seed, slots_of, reached, hit_count, stays)

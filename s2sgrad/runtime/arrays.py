@@ -215,6 +215,20 @@ def selects_once(index):
     return index.ndim == 0 or index.dtype == bool
 
 
+def stays(x, index):
+    """Which of the values that ``x[index] = values`` writes are there afterwards: the last one of each place.
+
+    Examples
+    --------
+    >>> stays(np.zeros(3), [0, 0, 2])
+    array([False,  True,  True])
+    """
+    stamps = np.zeros(np.shape(x), np.intp)
+    numbers = np.arange(np.size(stamps[index])).reshape(np.shape(stamps[index]))
+    stamps[index] = numbers
+    return stamps[index] == numbers
+
+
 def add_at(buffer, index, value):
     """Add `value` to ``buffer[index]`` in place, repeated indices each counting, and return `buffer`.
 

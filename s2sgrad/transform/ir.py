@@ -254,7 +254,8 @@ class Store:
     index : operand or None
         Where; None for everywhere.
     operator : callable or None
-        None for ``=``; ``operator.add`` for ``+=``, ``operator.sub`` for ``-=``.
+        None for ``=``; ``operator.add`` for ``+=``, ``operator.sub`` for ``-=``; ``np.add`` and ``np.subtract`` for
+        ``np.add.at`` and ``np.subtract.at``, to which each of several values in one place counts.
     through : Value or None
         A view of `into` that the index is an index of; None for `into` itself.
     lasting : bool

@@ -5,6 +5,7 @@ import operator
 import warnings
 
 import gast
+import numpy as np
 
 from s2sgrad.transform import ir
 
@@ -134,7 +135,7 @@ class _Printer:
 
     def store(self, s, lines, depth):
         place = self.value(s.through or s.into) + ("" if s.index is None else f"[{self.operand(s.index)}]")
-        sign = {None: "", operator.add: "+", operator.sub: "-"}[s.operator]
+        sign = {None: "", operator.add: "+", operator.sub: "-", np.add: "+at", np.subtract: "-at"}[s.operator]
         self.line(lines, depth, s.target, f"{place} {sign}= {self.operand(s.value)}")
 
     def call(self, s, lines, depth):

@@ -258,7 +258,7 @@ def ifexp(x):
     return np.sum(c * x)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def whileview(x):
     u = x * 1.0
     v = u[1:]
@@ -389,7 +389,7 @@ def stored_scalar_broadcast(x):
     return np.sum(m**2)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def changed_by_broadcasting(x):
     m = np.ones((6, 6))
     m *= x[:, None]

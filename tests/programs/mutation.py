@@ -240,7 +240,7 @@ def mask_store_of_active_values(x):
     return np.sum(y * y)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled", smooth=True)
 def fancy_store(x):
     y = np.zeros(4)
     y[[3, 0, 1]] = x**2

@@ -102,22 +102,40 @@ def one_of_two(x):
     return np.sum(a)
 
 
-def integers(x):
-    counts = np.zeros(3, dtype=int)
-    counts[0] = x[0]
-    return np.sum(counts * x[:3])
+def test_what_is_not_surely_known_is_refused():
+    with pytest.raises(CompileError):
+        grad(one_of_two, mode="compiled")(X)
 
 
-def by_integers(x):
-    y = x * 1.0
-    y[np.array([0, 0])] = x[:2]
+def in_one_place(x):
+    y = np.zeros(3)
+    y[np.array([0, 2, 0])] = x[:3] ** 2
     return np.sum(y)
 
 
-@pytest.mark.parametrize("function", [one_of_two, integers, by_integers])
-def test_what_is_not_surely_known_is_refused(function):
-    with pytest.raises(CompileError):
-        grad(function, mode="compiled")(X)
+def added_in_one_place(x):
+    y = np.zeros(3)
+    np.add.at(y, [0, 2, 0], x[:3] ** 2)
+    return np.sum(y)
+
+
+def test_of_several_values_in_one_place_the_last_stays_or_each_counts():
+    gradient, adding = grad(in_one_place), grad(added_in_one_place)
+    assert np.array_equal(gradient(X), [0, 2 * X[1], 2 * X[2], 0, 0, 0])
+    assert np.array_equal(adding(X), [2 * X[0], 2 * X[1], 2 * X[2], 0, 0, 0])
+    assert "y[np.array([0, 2, 0])] = " in gradient.source and "stays(" in gradient.source
+    assert "np.add.at(y, [0, 2, 0], " in adding.source and "stays(" not in adding.source
+
+
+def safely_divided(x, d):
+    return np.sum(np.divide(x, d, out=np.zeros_like(x), where=d != 0))
+
+
+def test_where_nothing_is_computed_nothing_is_divided_by():
+    d = np.array([1.0, 0.0, 2.0, 0.0, 4.0, 5.0])
+    with np.errstate(all="raise"):
+        gradient = grad(safely_divided, mode="compiled")
+        assert np.array_equal(gradient(X, d), [1, 0, 0.5, 0, 0.25, 0.2])
 
 
 # --------------------------------------------------------------- names of memory that is written to later

@@ -1177,6 +1177,18 @@ def _linspace(start, stop, num=50, *options, **keywords) -> Type:
     return UNKNOWN if options or keywords or not real else one_array("float64" if double else REAL, 1)
 
 
+@_handles(np.argsort, np.argpartition)
+def _argsort(a, *options, axis=-1, **keywords) -> Type:
+    t = type_of(a)
+    known = t.kind is Kind.ARRAY and not options and axis == -1
+    return Type(Kind.ARRAY, np.dtype(np.intp).name, t.ndim, t.shape) if known else UNKNOWN
+
+
+@_handles(np.flatnonzero)
+def _flatnonzero(a) -> Type:
+    return one_array(np.dtype(np.intp).name, 1)
+
+
 @_handles(np.arange)
 def _arange(*args, **keywords) -> Type:
     types = [type_of(a) for a in args]

@@ -483,6 +483,9 @@ class _Emitter:
     def store(self, statement: ir.Store):
         array = statement.into if statement.through is None else statement.through
         place = self.expression(array)
+        if isinstance(statement.operator, np.ufunc):
+            at = attribute(self.reference(statement.operator), "at")
+            return gast.Expr(call(at, [place, self.expression(statement.index), self.expression(statement.value)]))
         if statement.index is not None:
             place = gast.Subscript(place, self.index(statement.index), gast.Store())
         elif statement.operator is None and self.changed(statement) is None:

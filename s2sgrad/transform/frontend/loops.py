@@ -38,6 +38,15 @@ from s2sgrad.transform.ir import Kind
 MOST_TURNS = 12  # of walking a loop until nothing changes
 
 
+def tested_inside(statement):
+    """``while True: if not test: break`` for ``while test``: the test is evaluated inside of the loop."""
+    leave = gast.If(gast.UnaryOp(gast.Not(), statement.test), [gast.Break()], [])
+    made = gast.While(gast.Constant(True, None), [leave, *statement.body], [])
+    for node in (made, made.test, leave, leave.test, leave.body[0]):
+        gast.copy_location(node, statement)
+    return made
+
+
 class Loops(Unrolling, Rows):
     """The part of `Lowering` that deals with loops."""
 
@@ -90,6 +99,8 @@ class Loops(Unrolling, Rows):
         self.walk(statement.orelse, after, tail=False)  # there is no `break` where there is an `else`
 
     def while_(self, statement, after) -> None:
+        if not statement.orelse and any(self.env.get(n) in self.views for n in self.names.loads(statement.test)):
+            statement = tested_inside(statement)
         exposed = exposed_names(statement.body, self.names) | self.names.loads(statement.test)
         appends = self.appends_of(statement)
         self.collecting |= dict.fromkeys(appends)

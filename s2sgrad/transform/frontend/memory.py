@@ -18,6 +18,7 @@ from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Partial, Unbound
+from s2sgrad.transform.frontend.writing import WritingCalls
 from s2sgrad.transform.ir import Kind
 
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
@@ -26,7 +27,7 @@ SHARED = (
     "temporaries", "anywhere", "loops", "parameters", "written_arguments", "is_top",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
-WRITTEN = {operator.add, operator.sub}  # what a `Store` itself can do
+WRITTEN = {operator.add, operator.sub, np.add, np.subtract}  # what a `Store` itself can do
 
 
 def is_simple(tree) -> bool:
@@ -70,7 +71,7 @@ def makes_function(tree) -> bool:
     return isinstance(result, gast.Lambda) or (isinstance(result, gast.Name) and result.id in defined)
 
 
-class Writes:
+class Writes(WritingCalls):
     """The part of `Lowering` that deals with writes into arrays."""
 
     def written_array(self, node):
@@ -125,35 +126,6 @@ class Writes:
         """What ``targets = node`` makes names of, where that is an array that is written to or a view of one."""
         names = viewed_names(node).union(*map(self.names.stores, targets))
         return self.view_of(node) if not isinstance(node, gast.Name) and not names.isdisjoint(self.mutable) else None
-
-    def written_call(self, call, statement) -> bool:
-        """``a.fill(v)``, ``a.sort()``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``: is it one that is followed?"""
-        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
-            return False
-        known = self.static(call.func)
-        method = call.func.attr if known is None and isinstance(call.func, gast.Attribute) else ""
-        n, words = len(call.args), [k.arg for k in call.keywords]
-        if method == "fill" and n == 1 and not words:
-            target, value = call.func.value, call.args[0]
-        elif method == "sort" and n == 0 and not words:
-            target, value = call.func.value, None
-        elif known is not None and known.value is np.copyto and n == 2 and not words:
-            target, value = call.args
-        elif known is not None and isinstance(known.value, np.ufunc) and words == ["out"] and n == known.value.nin:
-            target, value = call.keywords[0].value, gast.Call(call.func, call.args, [])
-            value.lineno = statement.lineno
-        else:
-            return False
-        array = self.written_array(target)
-        if array is None or not (self.is_followed(array, None) or (value is not None and self.may_be_active(value))):
-            return False
-        if not (array.type.dtype or "").startswith(("float", "complex")):
-            return False
-        thing = self.op(np.sort, [array], {}, statement) if value is None else self.expression(value)
-        if value is None:
-            thing.type = array.type
-        self.write_into(array, None if array.type.ndim else ir.Constant(Ellipsis), thing, None, statement)
-        return True
 
     def in_its_place(self, call, statement):
         """What a call gives of a function that writes into what it is given: its body is lowered in place of the call.
@@ -281,16 +253,20 @@ class Writes:
             thing = self.op(np.array, [thing], {}, statement)
         value = self.operand(thing)
         active = is_active(value) or array.active
-        if active and not (t.dtype or "").startswith(("float", "complex")):
-            self.refuse(
-                f"a value that carries a derivative is stored in {what}, an array that may hold no floats", statement
-            )
+        if not (t.dtype or "").startswith(("float", "complex")):
+            if active and not (t.dtype or "").startswith(("int", "uint", "bool")):
+                self.refuse(
+                    f"a value that carries a derivative is stored in {what}, an array that may hold no floats",
+                    statement,
+                )
+            fits = self.type_of(thing).dtype
+            if function is not None and function not in WRITTEN and fits not in ("int", "bool", t.dtype):
+                self.refuse(f"{what} holds no floats, and is changed in place by one", statement)
+            active = False  # what is stored there is cut off: it takes steps
         if index is not None:
             place = types.infer(operator.getitem, (array, index))
             if place.kind not in (Kind.NUMBER, Kind.ARRAY):
                 self.refuse(f"what {what} is cannot be told", statement)
-            if active and not self.selects_once(index):
-                self.refuse(f"{what} may be the same element several times", statement)
         if function is not None and function not in WRITTEN:
             before = array
             if index is not None:
@@ -316,12 +292,6 @@ class Writes:
         while value in self.earlier:
             value = self.earlier[value]
         return value
-
-    @staticmethod
-    def selects_once(index) -> bool:
-        """Is an index surely one that meets no element twice?"""
-        t = types.type_of(index)
-        return aliases.is_slice(index) or (t.kind is Kind.ARRAY and t.dtype == "bool")
 
     def renew(self, old: ir.Value, new: ir.Value) -> None:
         """Let all names of an array that has been written to stand for what it is now."""

@@ -53,7 +53,7 @@ class Statements:
     def statement_Expr(self, statement, after):
         if isinstance(statement.value, gast.Constant) or self.list_statement(statement):
             return
-        if self.written_call(statement.value, statement):
+        if self.written_call(statement.value, statement) is not None:
             return
         if self.in_its_place(statement.value, statement) is not None:
             return
@@ -121,6 +121,8 @@ class Statements:
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
         thing = self.assigned_view(statement.value, statement.targets)
+        written = self.written_call(statement.value, statement) if thing is None else None
+        thing = self.view_of(written) if written is not None else thing
         if thing is None and any(self.is_container(t, statement.value) for t in statement.targets):
             thing = self.literal_container(statement.value, statement)
         thing = self.in_its_place(statement.value, statement) if thing is None else thing

@@ -124,9 +124,15 @@ class Operations(Collecting):
         kind = types.type_of(part).kind
         if kind not in (Kind.NUMBER, Kind.ARRAY):
             raise CompileError("what is stored here cannot be told", s.location)
-        if kind is Kind.ARRAY:
+        if kind is Kind.ARRAY and not (s.index is None or is_basic(s.index) or isinstance(s.operator, np.ufunc)):
+            if not is_mask(s.index):
+                t = types.type_of(part)
+                last = Value("last", Type(Kind.ARRAY, "bool", t.ndim, t.shape))
+                self.build.plain(last, arrays.stays, (place, called_slices(s.index)), {})
+                part = self.build.op(np.where, last, part, Constant(0.0))
+        elif kind is Kind.ARRAY:
             part = self.build.op(np.copy, part)
-        if s.operator is operator.sub:
+        if s.operator in (operator.sub, np.subtract):
             part = self.build.op(operator.neg, part)
         self.add(s.value, self.build.op(arrays.unbroadcast, part, s.value))
 
@@ -218,7 +224,9 @@ class Operations(Collecting):
         rule = lookup(s.function)
         if rule is None:
             raise CompileError(f"{called(s.function)} has no derivative rule", s.location)
-        if rule.kind == "elementwise":
+        if rule.kind == "elementwise" and "where" in s.kwargs and "out" in s.kwargs:
+            self.masked(s, rule, self.operand(g, s.target))
+        elif rule.kind == "elementwise":
             self.elementwise(s, rule, self.operand(g, s.target))
         else:
             self.general(s, rule, self.sequence(g, s.target))
@@ -279,6 +287,14 @@ class Operations(Collecting):
         if isinstance(g, dict) and value.type.kind in (Kind.TUPLE, Kind.LIST):
             return Seq(tuple(Constant(None) if x is None else self.operand(x, value, (k,)) for k, x in g.items()), list)
         return self.operand(g, value)
+
+    def masked(self, s: ir.Op, rule, g) -> None:
+        """The adjoint of ``np.sqrt(x, out=before, where=mask)``, which is `before` where the mask is false."""
+        before, mask = s.kwargs["out"], s.kwargs["where"]
+        if self.is_active(before):
+            self.add(before, self.build.op(arrays.unbroadcast, self.build.op(np.where, mask, Constant(0.0), g), before))
+        plain = ir.Op(s.target, s.function, s.args, {}, s.spelling, s.location)
+        self.elementwise(plain, rule, self.build.op(np.where, mask, g, Constant(0.0)))
 
     def elementwise(self, s: ir.Op, rule, g) -> None:
         args = self.positional(s, rule)
@@ -421,6 +437,12 @@ def without_axes(index) -> tuple | None:
     if None in entries and all(e is None or e == slice(None) for e in entries):
         return tuple([0 if e is None else e for e in entries])
     return None
+
+
+def is_mask(index) -> bool:
+    """Is an index surely an array of truth values?"""
+    t = types.type_of(index)
+    return t.kind is Kind.ARRAY and t.dtype == "bool"
 
 
 def is_item(i, known: tuple, t: Type) -> bool:

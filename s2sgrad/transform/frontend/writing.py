@@ -1,0 +1,145 @@
+"""Lowers calls that write their result into an array: methods, `out=`, ``np.add.at``, ``np.copyto`` and their kin."""
+
+import dataclasses
+
+import gast
+import numpy as np
+
+from s2sgrad.rules import table
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend.kinds import is_active, text
+from s2sgrad.transform.ir import Kind
+
+FILLING = {np.putmask, np.fill_diagonal, np.put}  # followed where it is one number that they write
+AT = {np.add.at: np.add, np.subtract.at: np.subtract}
+SORTED = object()  # what `a.sort()` writes into `a`
+
+
+def placed(node, like):
+    """A piece of syntax that stands where `like` does."""
+    return gast.copy_location(node, like)
+
+
+def attribute(node, name: str):
+    """``np.where`` for ``np.copyto``."""
+    return gast.Attribute(node.value, name, gast.Load())
+
+
+class WritingCalls:
+    """The part of `Lowering` that deals with calls that write into an array."""
+
+    def written_call(self, call, statement):
+        """``a.fill(v)``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``, ``np.add.at(a, i, v)``: what it writes into.
+
+        An expression; None where it is no call that is followed.
+        """
+        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
+            return None
+        if any(k.arg is None for k in call.keywords):
+            return None
+        target, index, value, function = self.writing(call) or (None,) * 4
+        array = None if target is None else self.written_array(target)
+        if array is None or not (array.type.dtype or "").startswith(("float", "complex")):
+            return None
+        active = isinstance(value, gast.AST) and self.may_be_active(value)
+        if not (self.is_followed(array, None) or active):
+            return None
+        if value is SORTED:
+            thing = self.op(np.sort, [array], {}, statement)
+            thing.type = dataclasses.replace(array.type, contiguous=False)
+        elif value is call:
+            thing = self.masked(call, array)
+        else:
+            thing = self.expression(value)
+        if value is not SORTED and index is None and not types.same_dtype(self.type_of(thing), array.type):
+            known = self.static(call.func)
+            if known is not None and not isinstance(known.value, np.ufunc) and known.value is not np.copyto:
+                self.refuse(f"what {text(call.func)} does with an array of another dtype to write into", statement)
+        place = (None if array.type.ndim else ir.Constant(Ellipsis)) if index is None else self.index(index)
+        self.write_into(array, place, thing, function, statement)
+        return target
+
+    def writing(self, call) -> tuple | None:
+        """Where a call writes, at which index, what, and by which function: of the syntax of the call."""
+        known = self.static(call.func)
+        known = known.value if known is not None else None
+        args, words = call.args, [k.arg for k in call.keywords]
+        if known is None and isinstance(call.func, gast.Attribute) and not words:
+            if call.func.attr == "put" and len(args) == 2 and self.is_number(args[1]):
+                return self.flat(call.func.value, call), args[0], args[1], None
+            if call.func.attr == "fill" and len(args) == 1:
+                return call.func.value, None, args[0], None
+            return (call.func.value, None, SORTED, None) if call.func.attr == "sort" and not args else None
+        if known is np.copyto and len(args) == 2 and words in ([], ["where"]):
+            if not words:
+                return args[0], None, args[1], None
+            return self.chosen(call, call.keywords[0].value, args[1], args[0])
+        if self.session.plain(FILLING, known) and known in FILLING and not words and self.is_number(args[-1]):
+            return self.filling(known, call, args)
+        if known in self.session.plain(AT, known) and len(args) == 3 and not words:
+            return args[0], args[1], args[2], AT[known]
+        if known is None or not self.session.plain(table.RULES, known):
+            return None
+        if isinstance(known, np.ufunc) and sorted(words) == ["out", "where"]:
+            (out,) = (k.value for k in call.keywords if k.arg == "out")
+            return (out, None, call, None) if isinstance(out, gast.Name) else None
+        if words.count("out") == 1 and "where" not in words:
+            others = [k for k in call.keywords if k.arg != "out"]
+            (out,) = (k.value for k in call.keywords if k.arg == "out")
+            return out, None, placed(gast.Call(call.func, args, others), call), None
+        if isinstance(known, np.ufunc) and known.nout == 1 and len(args) == known.nin + 1 and not words:
+            return args[-1], None, placed(gast.Call(call.func, args[:-1], []), call), None
+        return None
+
+    def masked(self, call, array=None):
+        """``np.sqrt(x, out=array, where=mask)``: as what that gives, which is not yet written into `array`.
+
+        Where `array` is None, `out` is an array of nobody else's.
+        """
+        known = self.static(call.func)
+        keywords = {k.arg: k.value for k in call.keywords}
+        mask = self.operand(self.expression(keywords["where"]))
+        operands = [self.operand(self.expression(a)) for a in call.args]
+        out = self.operand(self.expression(keywords["out"])) if array is None else self.op(np.copy, [array], {}, call)
+        rule, kinds = table.lookup(known.value), [self.type_of(o) for o in operands]
+        fits = rule is not None and rule.kind == "elementwise" and len(operands) == known.value.nin
+        if not fits or not all(t.kind in (Kind.NUMBER, Kind.ARRAY) and t.is_real for t in [*kinds, self.type_of(out)]):
+            self.refuse(f"{text(call.func)}(..., where=...) of these is not compiled", call)
+        self.freeze([mask, *operands], call)
+        result = self.value("t", self.type_of(out), any(map(is_active, [*operands, out])))
+        place = self.found.location(call)
+        named = {"out": out, "where": mask}
+        self.emit(ir.Op(result, known.value, tuple(operands), named, known.operand, place))
+        self.temporaries.add(result)
+        return result
+
+    def chosen(self, call, mask, value, array) -> tuple | None:
+        """``array[...] = np.where(mask, value, array)``."""
+        where = attribute(call.func, "where") if isinstance(call.func, gast.Attribute) else None
+        known = None if where is None else self.static(where)
+        if known is None or known.value is not np.where:
+            return None
+        return array, None, placed(gast.Call(where, [mask, value, array], []), call), None
+
+    def filling(self, function, call, args: list) -> tuple | None:
+        """``np.putmask(a, mask, v)``, ``np.put(a, index, v)`` and ``np.fill_diagonal(a, v)`` of a number."""
+        if function is np.putmask:
+            return self.chosen(call, args[1], args[2], args[0]) if len(args) == 3 else None
+        if function is np.put:
+            return (self.flat(args[0], call), args[1], args[2], None) if len(args) == 3 else None
+        if not isinstance(args[0], gast.Name) or self.type_of(self.env.get(args[0].id, ir.Constant(0))).ndim != 2:
+            return None
+        column = gast.parse(f"{args[0].id}.shape[1]").body[0].value
+        step = placed(gast.BinOp(column, gast.Add(), gast.Constant(1, None)), call)
+        end = placed(gast.BinOp(column, gast.Mult(), column), call)
+        return self.flat(args[0], call), gast.Slice(None, end, step), args[1], None
+
+    def flat(self, array, call):
+        """``array.ravel()``"""
+        return placed(gast.Call(gast.Attribute(array, "ravel", gast.Load()), [], []), call)
+
+    def is_number(self, node) -> bool:
+        """Does an expression give one number?"""
+        _, thing = self.branch(lambda: self.expression(node))
+        return self.type_of(thing).kind is Kind.NUMBER

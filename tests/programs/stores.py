@@ -1,0 +1,407 @@
+"""Arrays written at indices of all kinds, by functions and masks, and arrays of integers."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+LINE = np.linspace(0.52, 1.73, 6)
+IDX = np.array([0, 2, 2, 5, 0])
+W = np.arange(1.0, 7.0)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def fancy(x):
+    y = np.zeros(6)
+    y[[3, 0, 1]] = x[:3] ** 2
+    return np.sum(y * x)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def fancy_dup(x):
+    y = x * 1.0
+    y[IDX] = x[1:] ** 2
+    return np.sum(y * y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def fancy_aug(x):
+    y = x * 1.0
+    y[IDX] += x[1:] ** 2
+    y[[1, 1]] *= x[0]
+    y[[4, 4, 5]] -= x[:3]
+    return np.sum(y * y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def fancy_scalar(x):
+    y = np.ones(6)
+    y[IDX] = x[0] * x[1]
+    y[np.array([1, 1])] += x[2]
+    return np.sum(y * W * x)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def fancy_2d(x):
+    a = np.outer(x, x)
+    a[[0, 1], [2, 2]] = x[:2]
+    a[[0, 0], 1:3] = x[2:6].reshape(2, 2)
+    a[np.array([3, 3, 4])] *= x
+    a[:, [5, 5]] = a[:, [0, 1]]
+    return np.sum(a * a * W)
+
+
+@program(LINE, engine="tape")
+def addat(x):
+    y = np.zeros(6)
+    np.add.at(y, IDX, x[1:] ** 2)
+    np.subtract.at(y, [1, 1], x[0])
+    np.add.at(y, (IDX,), 1.0)
+    return np.sum(y * y * x)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def addat_loop(x):
+    y = np.zeros((3, 6))
+    for i in range(3):
+        np.add.at(y[i], IDX, x[1:] * x[i])
+        y[i] *= x
+    return np.sum(y * y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def addat_inactive_idx_changes(x):
+    k = np.array([0, 1, 1])
+    y = x * 1.0
+    np.add.at(y, k, x[:3] ** 2)
+    k[0] = 4
+    y[k] *= 2
+    y[k] = x[k] + y[k]
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def copyto_where(x):
+    y = x * 1.0
+    np.copyto(y, x**2, where=x > 1)
+    np.copyto(y, 7.0, where=[True, False, False, False, True, False])
+    np.putmask(y, x < 0.8, x[2])
+    return np.sum(y * x * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def filldiag(x):
+    a = np.outer(x, x)
+    np.fill_diagonal(a, x[1] * 2)
+    b = np.zeros((4, 2))
+    np.fill_diagonal(b, x[0])
+    c = np.zeros((2, 4))
+    np.fill_diagonal(c, x[3])
+    return np.sum(a * a) + np.sum(b * W[:2]) + np.sum(c * W[:4])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def outs(x):
+    y = np.zeros(6)
+    z = np.empty((6, 6))
+    s = np.zeros(6)
+    np.multiply(x, 2.0, y)
+    np.outer(y, x, out=z)
+    np.dot(z, y, out=s)
+    np.clip(s, 0.5, 50.0, out=s)
+    w = np.exp(y * 0.1, out=y)
+    w[0] = s[1]
+    np.matmul(z, w, out=s)
+    return np.sum(y * s * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def outsum(x):
+    s = np.zeros(6)
+    a = np.outer(x, x)
+    np.sum(a, axis=0, out=s)
+    np.add(s, x, out=s)
+    np.cumsum(s, out=s)
+    return np.sum(s * s)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def intbuf(x):
+    k = np.zeros(6, dtype=int)
+    k[:] = x * 3
+    y = x[k] * 1.0
+    k[0] = x[1] * 2
+    return np.sum(y * x) + k[0] * x[2]
+
+
+@program(LINE, engine="compiled", smooth=True)
+def boolbuf(x):
+    m = np.zeros(6, dtype=bool)
+    for i in range(6):
+        m[i] = x[i] > 1.0
+        if i > 2:
+            m[i] &= x[i] < 1.6
+    y = x * 1.0
+    y[m] *= x[m]
+    y[~m] = x[0]
+    m[:] = False
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def counters(x):
+    n = np.zeros(3, dtype=int)
+    y = x * 1.0
+    for i in range(6):
+        j = i % 3
+        n[j] += 1
+        y[i] *= n[j]
+    return np.sum(y * x) + n[0] * x[0]
+
+
+@program(LINE, engine="compiled", smooth=True)
+def chained(x):
+    a = np.zeros(3)
+    b = np.zeros(3)
+    for i in range(3):
+        a[i] = b[2 - i] = x[i] * x[i + 1]
+    return np.sum(a * b * x[:3])
+
+
+@program(LINE, engine="compiled", smooth=True)
+def ufunc_where(x):
+    y = x * 1.0
+    np.sqrt(x, out=y, where=x > 1)
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def perm(x):
+    p = np.argsort(-x)
+    y = np.empty(6)
+    y[p] = x**2
+    inv = np.empty_like(p)
+    inv[p] = np.arange(6)
+    return np.sum(y * W) + np.sum(x[inv] * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def mask2d(x):
+    a = np.outer(x, x)
+    m = a > 1
+    a[m] = a[m] ** 2
+    a[m & (a < 3)] += x[0]
+    a[~m] = 0.0
+    return np.sum(a * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def neg_steps(x):
+    y = x * 1.0
+    for i in range(5, 0, -1):
+        y[i] -= 0.3 * y[i - 1]
+    y[::-1][:3] = y[:3] * x[0]
+    y[-2::-2] *= 2
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def overlap(x):
+    u = x * 1.0
+    u[1:] = u[:-1]
+    u[:-1] += u[1:] * x[0]
+    u[:3] += 0.5 * np.flip(u[:3])
+    u[::2] = u[::-2]
+    return np.sum(u * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def put(x):
+    y = x * 1.0
+    np.put(y, [0, 2], x[1])
+    y.put([1], 3.0)
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def safe_divide(x):
+    b = x - x[2]
+    y = np.divide(x, b, out=np.zeros_like(x), where=b != 0)
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def masked_sqrt(x):
+    y = np.full(6, 2.0) * x[0]
+    np.sqrt(x - x[1], out=y, where=x > x[1])
+    z = np.log(x, out=np.ones(6), where=x > 1.0)
+    return np.sum(y * W * z)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def masked_twice(x):
+    y = x * 1.0
+    v = y
+    np.multiply(y, y, out=y, where=x > 1)
+    np.exp(v * 0.3, out=y, where=x < 0.8)
+    v[0] *= 2
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def masked_loop(x):
+    y = x * 1.0
+    for i in range(3):
+        np.sin(y, out=y, where=y > x[i])
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def masked_mask(x):
+    y = x * 1.0
+    m = np.array([True, False] * 3)
+    np.multiply(y, x, out=y, where=m)
+    m[:] = False
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def truncated(x):
+    k = np.zeros(6, dtype=int)
+    k[2:] = x[2:] * 3
+    k[0] = x[1] * 2
+    y = x[k] * k
+    k += 1
+    k[1] -= 2
+    return np.sum(y * x) + np.sum(k * x)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def truncated_loop(x):
+    k = np.zeros(6, dtype=np.int32)
+    y = x * 1.0
+    for i in range(6):
+        k[i] = y[i] * 2
+        y[i] = y[i] * k[i] + x[0]
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def truncated_alias(x):
+    k = np.zeros(6, dtype=int)
+    v = k[1:4]
+    v[:] = x[:3] * 4
+    a = k[1] * x[0]
+    k[1] = 7
+    return a + v[0] * x[1] + np.sum(k) * x[2]
+
+
+@program(LINE, engine="compiled", smooth=True)
+def outs_alias(x):
+    y = x * 1.0
+    z = y[1:]
+    w = np.add(y[:-1], z, out=z)
+    w[0] = 3.0 * x[0]
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def index_overlap(x):
+    y = x * 1.0
+    y[IDX] = y[IDX[::-1]] * x[1]
+    y[[5, 4, 3, 2, 1, 0]] = y * W
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def rev_index(x):
+    y = x * 1.0
+    i = IDX[::-1]
+    y[i] = (x[1:] * W[1:])[::-1]
+    y[i[::-1]] += x[0]
+    return np.sum(y * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def scatter2(x):
+    a = np.zeros((3, 4))
+    i = np.array([[0, 1, 0], [2, 0, 1]])
+    j = np.array([[1, 1, 1], [3, 1, 1]])
+    a[i, j] = x.reshape(2, 3)
+    np.add.at(a, (i, j), x.reshape(2, 3) ** 2)
+    return np.sum(a * a * np.arange(12.0).reshape(3, 4))
+
+
+@program(LINE, engine="compiled", smooth=True)
+def bcast_fancy(x):
+    a = np.zeros((3, 4))
+    a[[0, 0, 2]] = x[:4]
+    a[[1, 1], 1:] += x[1:4]
+    a[np.array([[0], [2]]), np.array([1, 1, 3])] = x[:2][:, None]
+    return np.sum(a * a * np.arange(12.0).reshape(3, 4))
+
+
+@program(LINE, engine="compiled", smooth=True)
+def view_fancy(x):
+    a = np.zeros((3, 4))
+    v = a[1:]
+    r = v.reshape(-1)
+    v[[0, 0, 1], [1, 1, 2]] = x[:3]
+    r[[7, 7]] = x[4:]
+    np.add.at(r, [2, 2], x[0])
+    return np.sum(a * a)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def sorted_(x):
+    y = np.outer(x, 1 / x)
+    y.sort()
+    z = x * W
+    z[::-1].sort()
+    return np.sum(y * W) + np.sum(z * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def loop_scatter(x):
+    h = np.zeros(3)
+    for i in range(6):
+        h[i % 3] += x[i] ** 2
+        h[[0, 0]] *= x[0]
+    return np.sum(h * h)
+
+
+@program(LINE, engine="tape")
+def hist(x):
+    k = (x * 2).astype(int)
+    h = np.zeros(4)
+    np.add.at(h, k, x**2)
+    return np.sum(h * h * h)
+
+
+@program(LINE, engine="tape")
+def zero_idx(x):
+    y = x * 1.0
+    e = np.array([], dtype=int)
+    y[e] = x[e] * 2
+    y[e] += 1
+    np.add.at(y, e, x[e])
+    return np.sum(y * y)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def complex_fancy(x):
+    z = np.zeros(6, dtype=complex)
+    z[[0, 1, 1]] = x[:3] * 1j
+    z[2:] = x[2:]
+    np.add.at(z, [0, 0], x[4] * (1 + 2j))
+    return np.sum(np.abs(z) ** 2)
+
+
+@program(LINE, engine="tape")
+def lists_index(x):
+    k = []
+    for i in range(6):
+        if x[i] > 1:
+            k.append(i)
+    y = x * 1.0
+    y[k] = x[k] ** 2
+    return np.sum(y * W)
