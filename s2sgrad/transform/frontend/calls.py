@@ -21,6 +21,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.analysis.axes import Axis
 from s2sgrad.transform.frontend import effects, resolve, source
+from s2sgrad.transform.frontend.dicts import READING_DICTS
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     NUMERIC,
@@ -131,7 +132,10 @@ class Calls:
             thing = self.expression(node.args[0])
             if is_active(thing) and self.type_of(thing).kind is Kind.NUMBER and self.type_of(thing).is_real:
                 return self.python_number(thing, callee.operand, node)
+        if function is dict and len(node.args) == 1 and not node.keywords:
+            return self.dict_copy(node)
         if function in self.session.plain(CONSUMING, function):
+            self.used_up.update(map(id, node.args))
             node = self.consumed(node)
             if function is sorted:
                 return self.sorted_list(node)
@@ -287,8 +291,8 @@ class Calls:
                 first = [] if is_static(t.cls, attr) else [base]
                 arguments = self.arguments(node)
                 return self.followed(known, Arguments([*first, *arguments.positional], arguments.keywords), node)
-        if t.kind is Kind.DICT and attr in ("keys",):
-            return self.inert(node)
+        if t.kind is Kind.DICT and attr in READING_DICTS:
+            return self.dict_method(base, attr, node)
         self.refuse(f"the method .{attr}() of a {t.kind.value} of values that carry a derivative is not compiled", node)
 
     # ------------------------------------------------------------------------------------ Python callees

@@ -214,6 +214,12 @@ class Expressions(InertExpressions):
             if isinstance(base, ir.Value) and base.type.kind in NUMERIC:
                 return False
         if isinstance(node, gast.Call):
+            if (
+                isinstance(node.func, gast.Attribute)
+                and node.func.attr == "keys"
+                and self.keys_of_dict(node.func.value)
+            ):
+                return False
             known = self.static(node.func)
             if known is not None and self.is_plain_function(known.value):
                 return False
@@ -456,15 +462,24 @@ class Expressions(InertExpressions):
         return result
 
     def expression_Dict(self, node):
-        if not all(isinstance(k, gast.Constant) for k in node.keys):
+        if not all(k is None or isinstance(k, gast.Constant) for k in node.keys):
             self.refuse("a dict of values that carry a derivative needs literal keys", node)
-        keys = tuple(k.value for k in node.keys)
+        keys = [k.value for k in node.keys if k is not None]
         if len(set(keys)) < len(keys):
             self.refuse("a dict with the same key twice", node)
         things = self.expressions(node.values)
         if not any(map(is_active, things)):
             return self.inert(node)
-        return self.make_container(ir.Type(Kind.DICT, items=tuple(map(self.type_of, things)), keys=keys), things, node)
+        found: dict = {}
+        for key, thing in zip(node.keys, things, strict=True):
+            if key is not None:
+                found[key.value] = thing
+            elif self.type_of(thing).kind is Kind.DICT and self.type_of(thing).keys is not None:
+                found |= dict(zip(self.type_of(thing).keys, self.items_of(thing, node), strict=True))
+            else:
+                self.refuse("`**` with a dict whose keys are not known before the program runs", node)
+        kinds = tuple(map(self.type_of, found.values()))
+        return self.make_container(ir.Type(Kind.DICT, items=kinds, keys=tuple(found)), list(found.values()), node)
 
     def expression_NamedExpr(self, node):
         self.assign_name(node.target.id, self.expression(node.value))

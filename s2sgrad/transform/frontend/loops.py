@@ -10,7 +10,7 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import effects, resolve
+from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
@@ -86,6 +86,10 @@ class Loops(Unrolling, Rows):
         self.walk(statement.orelse, after, tail=False)
 
     def for_(self, statement, after) -> None:
+        views = [n for n in syntax.walk(statement.iter) if isinstance(n, gast.Call)]
+        views = [n.func for n in views if getattr(n.func, "attr", "") in ("items", "values")]
+        if any(root_names(view) & self.mutable for view in views):
+            self.refuse("a loop over the view of a dict that the function changes", statement)
         make_sources = self.sources(statement)
         exposed = exposed_names(statement.body, self.names)
         appends = self.appends_of(statement)
@@ -271,6 +275,7 @@ class Loops(Unrolling, Rows):
 
     def plan(self, iterable, target, plans: list, statement, reverse=False) -> None:
         """Take ``enumerate``, ``zip`` and ``reversed`` of differentiated things apart."""
+        self.used_up.add(id(iterable))
         if not self.may_be_active(iterable):
             operand = self.iterable(iterable)
             element = self.element_type(self.facts(iterable, {})[0], iterable)

@@ -49,6 +49,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.calls import Calls, carrying
+from s2sgrad.transform.frontend.dicts import Dicts
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.heap import Heap
@@ -75,7 +76,9 @@ from s2sgrad.transform.ir import Kind
 NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
-class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Calls, Functions, Taping, Expressions):
+class Lowering(
+    Statements, Writes, Heap, Branches, Loops, Positions, Dicts, Lists, Calls, Functions, Taping, Expressions
+):
     """One function being lowered.
 
     Parameters
@@ -119,6 +122,7 @@ class Lowering(Statements, Writes, Heap, Branches, Loops, Positions, Lists, Call
         self.loops: tuple = ()
         self.copies = 0
         self.own_lists = None
+        self.used_up: set = set()  # the ids of expressions whose value is used up at once
         self.written_names = None  # all that stand in the text, those of inner scopes too
         self.collecting: dict = {}
         self.changing: set = set()

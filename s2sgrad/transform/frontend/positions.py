@@ -202,6 +202,7 @@ class Positions:
 
     def held_sequence(self, iterable, taken) -> str:
         """A name of an array or list."""
+        self.used_up.add(id(iterable))
         if isinstance(iterable, gast.Name) and iterable.id in taken:
             return iterable.id
         if not self.names.loads(iterable).isdisjoint(taken):
@@ -304,7 +305,8 @@ class Positions:
             inner, target, assigns = self.positions(generator.iter, generator.target, taken)
             generators += self.choosing(inner, target, assigns, generator.ifs)
             bound = [n.id for n in targets_of(generator.target) if isinstance(n, gast.Name)]
-            taken |= {n: n in {m.id for a in assigns for m in targets_of(a.targets[0])} for n in bound}
+            read = [m for a in assigns for m in targets_of(a.targets[0])]
+            taken |= {n: n in {m.id for m in read if isinstance(m, gast.Name)} for n in bound}
             places.append(target)
             reads += assigns
         target = places[0] if not more else pair(*places, store=True)

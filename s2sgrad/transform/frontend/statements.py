@@ -120,6 +120,8 @@ class Statements:
             things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
+        if isinstance(statement.targets[0], (gast.Tuple, gast.List)) and len(statement.targets) == 1:
+            self.used_up.add(id(statement.value))
         thing = self.assigned_view(statement.value, statement.targets)
         written = self.written_call(statement.value, statement) if thing is None else None
         thing = self.view_of(written) if written is not None else thing

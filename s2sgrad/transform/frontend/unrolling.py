@@ -17,6 +17,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import SEQUENCES, constant_of, is_active
 from s2sgrad.transform.frontend.scan import is_pair, jumps
+from s2sgrad.transform.ir import Kind
 
 MOST_ROUNDS = 4
 MOST_STATEMENTS = 12
@@ -42,13 +43,20 @@ class Unrolling:
     def rounds(self, iterable, target) -> list | None:
         """The elements of an iterable, as expressions."""
         if isinstance(iterable, gast.Name):
+            keys = self.keys_of_dict(iterable)
+            if keys is not None:
+                return [gast.Constant(key, None) for key in keys]
             n = self.length_of(iterable)
             return None if n is None else [element(iterable, i) for i in range(n)]
         if isinstance(iterable, gast.Subscript) and isinstance(iterable.slice, gast.Slice):
             n, bounds = self.length_of(iterable.value), literal_slice(iterable.slice)
             return None if n is None or bounds is None else [element(iterable.value, i) for i in range(n)[bounds]]
-        if not (isinstance(iterable, gast.Call) and not iterable.keywords and iterable.args):
+        if isinstance(iterable, gast.Tuple) and iterable.elts and all(map(is_text, iterable.elts)):
+            return iterable.elts
+        if not isinstance(iterable, gast.Call) or iterable.keywords:
             return None
+        if not iterable.args:
+            return self.rounds_of_dict(iterable.func)
         known = self.static(iterable.func)
         function = known.value if known is not None else None
         if function is reversed and len(iterable.args) == 1:
@@ -63,6 +71,25 @@ class Unrolling:
                 return None
             return [tuple_of(list(row)) for row in zip(*parts, strict=True)]
         return None
+
+    def rounds_of_dict(self, function) -> list | None:
+        """The elements of ``d.items()``, ``d.values()``, ``d.keys()``."""
+        keys = self.keys_of_dict(function.value) if isinstance(function, gast.Attribute) else None
+        if keys is None or function.attr not in ("items", "values", "keys"):
+            return None
+        names = [gast.Constant(key, None) for key in keys]
+        values = [gast.Subscript(function.value, name, gast.Load()) for name in names]
+        if function.attr == "items":
+            return [tuple_of([name, value]) for name, value in zip(names, values, strict=True)]
+        return names if function.attr == "keys" else values
+
+    def keys_of_dict(self, node) -> tuple | None:
+        """The keys of a dict of differentiated values, where they are known."""
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
+        if not isinstance(thing, ir.Value) or not is_active(thing) or thing.type.kind is not Kind.DICT:
+            return None
+        keys = thing.type.keys
+        return keys if keys and all(type(key) in (str, int) for key in keys) else None
 
     def length_of(self, node) -> int | None:
         """The length of a list or tuple of differentiated values, where that is known."""
@@ -88,6 +115,10 @@ def assignments(target, expression) -> list:
         pairs = zip(target.elts, expression.elts, strict=True)
         return [s for t, e in pairs for s in assignments(t, e)]
     return [gast.Assign([target], expression, None)]
+
+
+def is_text(node) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, str)
 
 
 def element(node, i: int):
