@@ -62,6 +62,8 @@ class Branches:
         if isinstance(thing, Known):
             return thing.value is None if resolve.is_definition(thing.value) else None
         if isinstance(thing, ir.Value):
+            if thing in self.maybe:
+                return None
             if thing in self.constants:
                 return self.constants[thing].value is None
             if thing.type.kind in (Kind.NUMBER, Kind.ARRAY, *CONTAINERS):
@@ -73,7 +75,8 @@ class Branches:
         if decided is not None:
             self.walk(statement.body if decided else statement.orelse, after, tail=False)
             return
-        arms = self.arm(statement.body, after), self.arm(statement.orelse, after)
+        bodies = (statement.body, True), (statement.orelse, False)
+        arms = [self.arm(body, after, self.not_none(statement.test, way)) for body, way in bodies]
         self.merge_arms(statement, test, *arms, after)
 
     def statement_With(self, statement, after):
@@ -101,6 +104,7 @@ class Branches:
                 self.env[name] = before[name]
                 continue
             self.env[name] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+            self.same_optional(self.env[name], thing)
             results.append(self.env[name])
             then.results = (*then.results, thing)
             orelse.results = (*orelse.results, ir.Constant(None))
@@ -119,7 +123,8 @@ class Branches:
             self.copies += 1
             if self.copies > MOST_COPIES:
                 self.refuse("too many `break` and `continue` statements inside of `if` statements", statement)
-        arms = [self.arm(body, after) for body in bodies]
+        ways = zip(bodies, (True, False), strict=True)
+        arms = [self.arm(body, after, self.not_none(statement.test, way)) for body, way in ways]
         self.current = statement
         self.merge_arms(statement, test, *arms, after)
         return NEVER if all(end is NEVER for _, _, end in arms) else LEFT
@@ -199,12 +204,13 @@ class Branches:
         self.again.add(again)
         return again
 
-    def arm(self, body: list, after: frozenset) -> tuple:
-        """A branch: its block, the environment at its end, and NEVER where it raises."""
+    def arm(self, body: list, after: frozenset, surely=frozenset()) -> tuple:
+        """A branch, in which some names are `surely` not None: its block, the environment at its end, how it ends."""
         block, env = ir.Block(), self.env
         self.env = dict(env)
-        with self.inside_block(block):
+        with self.inside_block(block), self.surely(surely):
             end = self.walk(body, after, tail=False)
+        self.note_sure(block, surely, env)
         found, self.env = self.env, env
         return block, found, end
 
@@ -217,6 +223,15 @@ class Branches:
             for block, thing in ((then, a), (orelse, b)):
                 block.results = (*block.results, thing if thing is one else ir.Constant(None))
             return merged
+        optional = self.optional_of(a, b)
+        if optional is not None:
+            merged = self.value(name, optional.type, self.activity(optional))
+            ends = (then, a), (orelse, b)
+            if not any(name in self.sure.get(id(block), ()) for block, end in ends if end is not optional):
+                self.maybe.add(merged)
+            then.results = (*then.results, ir.Constant(None) if a is not optional else a)
+            orelse.results = (*orelse.results, ir.Constant(None) if b is not optional else b)
+            return merged
         if a is None or b is None or isinstance(a, Unbound) or isinstance(b, Unbound):
             reason = next(
                 (t.reason for t in (a, b) if isinstance(t, Unbound)),
@@ -228,6 +243,7 @@ class Branches:
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
             return Unbound(f"{name} is a function that depends on a test")
         merged = self.merged(name, a, b, statement)
+        self.see_sure(name, merged, ((then, a), (orelse, b)))
         merged.partial = name in self.partial
         then.results = (*then.results, a)
         orelse.results = (*orelse.results, b)
@@ -247,6 +263,7 @@ class Branches:
                 self.env[name] = before[name]
             elif thing is not before.get(name) and isinstance(thing, ir.Value):
                 known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+                self.same_optional(after, thing)
                 results.append(after)
                 alive.results = (*alive.results, thing)
                 dead.results = (*dead.results, ir.Constant(None))
@@ -267,8 +284,10 @@ class Branches:
                 self.refuse("too many `return` statements inside of `if` statements", statement)
         then = [*statement.body, *rest] if goes_on[0] else statement.body
         orelse = [*statement.orelse, *rest] if goes_on[1] else statement.orelse
-        block_then, first = self.branch(lambda: self.walk(then, after, tail=True))
-        block_else, second = self.branch(lambda: self.walk(orelse, after, tail=True))
+        with self.surely(self.not_none(statement.test, True)):
+            block_then, first = self.branch(lambda: self.walk(then, after, tail=True))
+        with self.surely(self.not_none(statement.test, False)):
+            block_else, second = self.branch(lambda: self.walk(orelse, after, tail=True))
         first = ir.Constant(None) if first is None else first
         second = ir.Constant(None) if second is None else second
         self.current = statement

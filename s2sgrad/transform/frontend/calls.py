@@ -437,6 +437,8 @@ class Calls:
                     if name in self.session.own_names(nested):
                         continue
                     self.refuse(f"{nested.name} uses {name}, which may have no value here", node)
+                if isinstance(self.env[name], ir.Value) and self.env[name] in self.maybe:
+                    self.refuse(f"{nested.name} uses {name}, which may be None", node)
                 found[name] = self.env[name]
         return found
 

@@ -246,6 +246,7 @@ class Expressions(InertExpressions):
         thing = self.env[node.id]
         if isinstance(thing, Unbound):
             self.refuse(thing.reason, node)
+        self.read_optional(node, thing)
         return thing
 
     def expression_BinOp(self, node):
@@ -284,8 +285,10 @@ class Expressions(InertExpressions):
         test, decided = self.test(node.test)
         if decided is not None:
             return self.expression(node.body if decided else node.orelse)
-        then, first = self.branch(lambda: self.expression(node.body))
-        orelse, second = self.branch(lambda: self.expression(node.orelse))
+        with self.surely(self.not_none(node.test, True)):
+            then, first = self.branch(lambda: self.expression(node.body))
+        with self.surely(self.not_none(node.test, False)):
+            orelse, second = self.branch(lambda: self.expression(node.orelse))
         return self.choose(test, then, first, orelse, second, node)
 
     def choose(self, test, then, first, orelse, second, node, name="t"):
@@ -307,8 +310,9 @@ class Expressions(InertExpressions):
         type_ = types.join(a, b)
         if any_active(active):
             self.check_join(a, b, type_, node)
-        regions = self.regions_of(first) + self.regions_of(second)
-        return self.value(name, type_, active, regions)
+        result = self.value(name, type_, active, self.regions_of(first) + self.regions_of(second))
+        self.same_optional(result, first, second)
+        return result
 
     def check_join(self, a: ir.Type, b: ir.Type, both: ir.Type, node) -> None:
         if both.kind is Kind.UNKNOWN and not {a.kind, b.kind} <= set(NUMERIC):
@@ -488,6 +492,7 @@ class Expressions(InertExpressions):
     # ---------------------------------------------------------------------------------------- operations
 
     def operation(self, function, nodes, node):
+        self.need(nodes)
         things = self.expressions(nodes)
         if not any(map(is_active, things)) and self.only_inert(things):
             return self.inert(node)

@@ -22,6 +22,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
     tuple_union,
 )
+from s2sgrad.transform.frontend.optional import is_optional
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.rows import Rows
 from s2sgrad.transform.frontend.scan import (
@@ -157,6 +158,7 @@ class Loops(Unrolling, Rows):
         lost: set = set()
         shared: set = set()
         others: set = set()
+        optional = {n for n in names if isinstance(before.get(n), ir.Value) and before[n] in self.maybe}
         self.loops = (*self.loops, object())
         try:
             for _ in range(MOST_TURNS):
@@ -164,12 +166,16 @@ class Loops(Unrolling, Rows):
                 block = ir.Block()
                 parameters = {}
                 for name, (t, active) in state.items():
+                    if self.is_none(before.get(name)) is True and not any_active(active):
+                        continue  # so it is at first: what it is later is found by walking on
                     if isinstance(before.get(name), ir.Value):
                         first = together.get(name, name)
                         if first not in parameters:
                             value = ir.Value(first.partition("@")[0], types.with_names(t), any_active(active))
                             self.adopt(value, active, [r for r in self.regions_of(before[name])])
                             parameters[first] = value
+                            if name in optional:
+                                self.maybe.add(value)
                         parameters[name] = self.env[name] = parameters[first]
                 self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
                 for one, other in shared:
@@ -184,7 +190,7 @@ class Loops(Unrolling, Rows):
                 changed = self.memory_of_turn(
                     names, state, before, start, end, parameters, together, lost, shared, others
                 )
-                changed = self.next_state(state, names, before, end, statement) or changed
+                changed = self.next_state(state, names, before, end, statement, optional) or changed
                 if not changed:
                     break
             else:
@@ -210,6 +216,8 @@ class Loops(Unrolling, Rows):
                 start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
                 result = self.value(name, t, active, self.regions_of(last))
                 parameter.partial = result.partial = name in self.partial
+                if name in optional:
+                    self.maybe.add(result)
                 carried.append(ir.Carried(parameter, start, result))
                 if name in parameters and name not in others:
                     self.earlier[result] = initial
@@ -242,7 +250,7 @@ class Loops(Unrolling, Rows):
             if value.active:
                 region.root().freeze(self.loops)
 
-    def next_state(self, state, names, before, end, statement) -> bool:
+    def next_state(self, state, names, before, end, statement, optional) -> bool:
         """Join what the end of a turn hands on into `state`; has it changed?"""
         changed = False
         for name in names:
@@ -256,6 +264,11 @@ class Loops(Unrolling, Rows):
             if start is not None and not isinstance(start, (ir.Value, Unbound)):
                 self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
             t, active = thing.type, self.activity(thing)
+            none = self.is_none(start) is True and any_active(active) and is_optional(t)
+            if (none or thing in self.maybe) and name not in optional:
+                optional.add(name)
+                changed = True
+                state.pop(name, None)
             if name in state:
                 old, old_active = state[name]
                 new, new_active = types.join(old, t), either(old_active, active)

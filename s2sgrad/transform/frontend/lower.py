@@ -62,6 +62,7 @@ from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
 from s2sgrad.transform.frontend.memory import Writes
+from s2sgrad.transform.frontend.optional import Optional
 from s2sgrad.transform.frontend.positions import Positions
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
@@ -77,7 +78,7 @@ NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
 class Lowering(
-    Statements, Writes, Heap, Branches, Loops, Positions, Dicts, Lists, Calls, Functions, Taping, Expressions
+    Statements, Writes, Heap, Branches, Optional, Loops, Positions, Dicts, Lists, Calls, Functions, Taping, Expressions
 ):
     """One function being lowered.
 
@@ -122,6 +123,11 @@ class Lowering(
         self.loops: tuple = ()
         self.copies = 0
         self.own_lists = None
+        self.maybe: set = set()  # values that may be None
+        self.sure: dict = {}  # the id of a branch -> names that are no None at its end, for its test says so
+        self.asked: set = set()  # values of which it was asked whether they are None, with the block where
+        self.renaming: set = set()  # the ids of names that get another name
+        self.needed: set = set()  # the ids of names that must not be None where they stand
         self.used_up: set = set()  # the ids of expressions whose value is used up at once
         self.written_names = None  # all that stand in the text, those of inner scopes too
         self.collecting: dict = {}
@@ -243,6 +249,7 @@ class Lowering(
         function = self.function_named(statement.value) if self.gives_function else None
         if function is not None:
             return function
+        self.need_returned(statement.value)
         result = self.operand(self.expression(statement.value), "result")
         if result in self.temporaries:
             result.name = "result"

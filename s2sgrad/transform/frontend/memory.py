@@ -24,7 +24,7 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "loops", "parameters", "written_arguments", "is_top",
+    "temporaries", "anywhere", "loops", "parameters", "written_arguments", "is_top", "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 WRITTEN = {operator.add, operator.sub, np.add, np.subtract}  # what a `Store` itself can do

@@ -40,6 +40,15 @@ from s2sgrad.transform.frontend.values import FUNCTIONS, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 
+def has_none(statement) -> bool:
+    """Is it ``a, b = None, 0.0``: literals, None among them, for as many names?"""
+    target, value = statement.targets[0], statement.value
+    if len(statement.targets) > 1 or not isinstance(target, gast.Tuple) or not isinstance(value, gast.Tuple):
+        return False
+    literals = all(isinstance(v, gast.Constant) for v in value.elts) and len(value.elts) == len(target.elts)
+    return literals and any(v.value is None for v in value.elts) and all(isinstance(t, gast.Name) for t in target.elts)
+
+
 class Statements:
     """The part of `Lowering` that deals with statements without statements inside."""
 
@@ -115,6 +124,10 @@ class Statements:
     def statement_Assign(self, statement, after):
         if self.list_statement(statement):
             return
+        if has_none(statement):
+            for target, value in zip(statement.targets[0].elts, statement.value.elts, strict=True):
+                self.assign(target, self.expression(value), statement)
+            return
         if self.is_exchange(statement):
             things = self.expressions(statement.value.elts)
             things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
@@ -122,6 +135,8 @@ class Statements:
             return
         if isinstance(statement.targets[0], (gast.Tuple, gast.List)) and len(statement.targets) == 1:
             self.used_up.add(id(statement.value))
+        self.need([statement.value])
+        self.renaming.add(id(statement.value))  # what may be None may have another name
         thing = self.assigned_view(statement.value, statement.targets)
         written = self.written_call(statement.value, statement) if thing is None else None
         thing = self.view_of(written) if written is not None else thing
