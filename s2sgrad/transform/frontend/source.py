@@ -60,6 +60,7 @@ class Found:
         return Location(self.file, line, text, self.name)
 
 
+MOST = 1024  # functions that are remembered, and files
 _CACHE: dict[int, tuple[CodeType, Found]] = {}  # by identity: equal code may stand in two places
 _MODULES: dict[str, tuple[list, ast.Module]] = {}
 
@@ -88,8 +89,15 @@ def find(function) -> Found:
     if known is not None:
         return known[1]
     found = _find(function, code)
-    _CACHE[id(code)] = code, found
+    _remember(_CACHE, id(code), (code, found))
     return found
+
+
+def _remember(cache: dict, key, value) -> None:
+    """Keep what was found, and forget what was found first: functions come and go."""
+    if len(cache) >= MOST:
+        cache.pop(next(iter(cache)), None)
+    cache[key] = value
 
 
 def _find(function, code) -> Found:
@@ -134,9 +142,10 @@ def _parses(lines: list, first: int, file: str):
     known = _MODULES.get(file)
     if known is None or known[0] is not lines:
         try:
-            known = _MODULES[file] = lines, ast.parse("".join(lines))
+            known = lines, ast.parse("".join(lines))
         except SyntaxError:
             return
+        _remember(_MODULES, file, known)
     yield known[1], 1, len(lines)
 
 

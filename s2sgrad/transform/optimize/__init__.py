@@ -52,8 +52,10 @@ def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
     relaxed = relax(function)
     if relaxed is not function:
         function = prune(fold(relaxed))
-    function = prune(factor(function))
-    function = prune(gather_outers(prune(idiomatic(function))))
+    for say in (factor, idiomatic, gather_outers):
+        said = say(function)
+        if said is not function:
+            function = prune(said)
     if in_place:
         function = prune(borrow(prune(accumulate(function))))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))

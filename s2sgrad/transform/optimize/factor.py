@@ -47,13 +47,12 @@ ADD, SUB, MUL, NEG = operator.add, operator.sub, operator.mul, operator.neg
 
 
 def factor(function: ir.Function) -> ir.Function:
-    """Take common factors out of the sums in the generated part of a function."""
+    """Take common factors out of the sums in the generated part of a function; itself where there are none."""
     at = function.backward_at
-    if at is None:
-        return function
     body = function.body
-    uses = _uses(body)
-    after = _factored(ir.Block(body.statements[at:], body.results), uses)
+    if at is None or not any(_is_arithmetic(s) and s.function in (ADD, SUB) for s in walk.statements(body)):
+        return function
+    after = _factored(ir.Block(body.statements[at:], body.results), _uses(body))
     return dataclasses.replace(function, body=ir.Block(body.statements[:at] + after.statements, body.results))
 
 

@@ -36,9 +36,9 @@ COLUMN = (slice(None), None)
 def gather_outers(function: ir.Function) -> ir.Function:
     """Collect the vectors of outer products in the loops of the generated part of a function."""
     at = function.backward_at
-    if at is None:
-        return function
     statements = function.body.statements
+    if at is None or not any(isinstance(s, ir.For) for s in walk.statements(ir.Block(statements[at:]))):
+        return function
     after = _Outers(function.body).block(statements[at:])
     return dataclasses.replace(function, body=ir.Block(statements[:at] + after, function.body.results))
 
