@@ -421,3 +421,23 @@ def test_lowering_leaves_the_tree_as_it_was():
     before = gast.dump(find(changed_in_turns).node)
     lower(changed_in_turns, X)
     assert gast.dump(find(changed_in_turns).node) == before
+
+
+def test_sources_of_many_functions_are_forgotten(monkeypatch, tmp_path):
+    import importlib.util
+
+    from s2sgrad.transform.frontend import source
+
+    monkeypatch.setattr(source, "MOST", 3)
+    monkeypatch.setattr(source, "_CACHE", {})
+    monkeypatch.setattr(source, "_MODULES", {})
+    for number in range(8):
+        path = tmp_path / f"forgotten{number}.py"
+        path.write_text(f"f, g = (lambda x: x * {number}), (lambda x: x + {number})\n")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert source.find(module.f).lines == [path.read_text()]
+        assert source.find(module.f) is source.find(module.f)
+    assert len(source._CACHE) == 3
+    assert len(source._MODULES) <= 3
