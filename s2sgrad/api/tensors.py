@@ -8,7 +8,7 @@ from s2sgrad.api.derivative import Transform
 from s2sgrad.runtime.eager.creation import made
 from s2sgrad.runtime.eager.function import Function
 from s2sgrad.runtime.eager.tensor import Tensor
-from s2sgrad.runtime.grad_mode import enable_grad, is_recording
+from s2sgrad.runtime.grad_mode import forced_recording, is_recording
 
 
 def compile(f):  # noqa: A001
@@ -58,7 +58,7 @@ class CompiledFunction(Function):
     def forward(ctx, f, places, *args):
         tensors = [args[i] for i in places]
         plain = [a.numpy(force=True) if isinstance(a, Tensor) else a for a in args]
-        with enable_grad():  # the function may itself run on the tape
+        with forced_recording():  # the function may itself run on the tape
             value, ctx.pull = _transform(f, places).answer(tuple(plain), {})
         ctx.f, ctx.places = f, places
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -78,7 +78,7 @@ class CompiledFunction(Function):
             cotangents = compile(pull)(*tensors, *grads, *others)
         else:
             plain = [g.numpy() for g in grads]
-            with enable_grad():
+            with forced_recording():
                 cotangents = [made(np.array(c)) for c in ctx.pull(plain)]
         for i, c in zip(ctx.places, cotangents, strict=True):
             found[i] = c

@@ -11,7 +11,7 @@ import numpy as np
 
 from s2sgrad.errors import TapeError
 from s2sgrad.runtime.arrays import as_gradient
-from s2sgrad.runtime.grad_mode import enable_grad
+from s2sgrad.runtime.grad_mode import forced_recording
 from s2sgrad.runtime.node import LEAF
 from s2sgrad.runtime.tensor import traced
 from s2sgrad.runtime.views import ITEM, WRITE, add_item, pull_write
@@ -51,7 +51,7 @@ def backward(roots, targets, *, create_graph=False, retain=False, like=None):
             run.add(*other)
         if create_graph:
             run.add(node, g)
-            with enable_grad():
+            with forced_recording():
                 found = _run_recorded(run, wanted)
         else:
             if others:

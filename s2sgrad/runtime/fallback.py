@@ -26,7 +26,7 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import record
 from s2sgrad.runtime.arrays import is_differentiable, is_promotable, zeros_of
 from s2sgrad.runtime.engine import backward
-from s2sgrad.runtime.grad_mode import PAUSED, enable_grad
+from s2sgrad.runtime.grad_mode import PAUSED, forced_recording
 from s2sgrad.runtime.location import location_of, raised_in_library, user_location
 from s2sgrad.runtime.namespace import (
     BUILTINS,
@@ -658,7 +658,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
         try:
             call = _callable(session, function)
             if PAUSED.count:
-                with enable_grad():  # a derivative is asked for: in the caller's grad mode it might be a silent zero
+                with forced_recording():
                     out = call(*call_args, **call_kwargs)
             else:
                 out = call(*call_args, **call_kwargs)

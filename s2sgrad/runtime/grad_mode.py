@@ -152,6 +152,17 @@ class enable_grad(_GradSwitch):  # noqa: N801
     enabled = True
 
 
+class forced_recording(Context):  # noqa: N801
+    """Record within, whatever the mode around: where a derivative is asked for, its absence would be a silent zero."""
+
+    def __enter__(self):
+        self.was = set_switch("inference", False, False), set_grad(True)
+
+    def __exit__(self, *exc_info):
+        set_switch("inference", self.was[0], False)
+        set_grad(self.was[1])
+
+
 class set_grad_enabled(Context):  # noqa: N801
     """Switch recording at once; as a context, put it back at the end.
 

@@ -16,6 +16,7 @@ from s2sgrad.rules import neural
 from s2sgrad.rules.placing import pieces
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.crossing import refuse_recorded
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
 from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, accumulator, new, node_of, refresh, share
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
@@ -239,6 +240,7 @@ class _Arguments:
             return t
         if kind is list or kind is tuple:
             return kind([self.traced(item) for item in a])
+        refuse_recorded(a)
         return a
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.crossing import refuse_recorded
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
@@ -153,6 +154,7 @@ for _name, _maker in (("zeros", np.zeros), ("ones", np.ones), ("empty", np.zeros
 @op(method=False)
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """A tensor filled with one number."""
+    refuse_recorded(fill_value)
     d = dtypes.of_number(fill_value) if dtype is None else dtypes.of(dtype)
     return made(np.full(sizes((size,)), fill_value, d.numpy), requires_grad)
 
@@ -160,11 +162,13 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 @op(method=False)
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None):
     """A tensor of the shape of another, filled with one number."""
+    refuse_recorded(fill_value)
     return made(np.full_like(input._a, fill_value, None if dtype is None else dtypes.of(dtype).numpy), requires_grad)
 
 
 @method("new_full")
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    refuse_recorded(fill_value)
     return made(
         np.full(sizes((size,)), fill_value, self._a.dtype if dtype is None else dtypes.of(dtype).numpy), requires_grad
     )

@@ -23,7 +23,7 @@ from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, Tensor, family, gradient_type, new
 from s2sgrad.runtime.eager.versions import STALE, written
-from s2sgrad.runtime.grad_mode import is_grad_enabled, is_recording
+from s2sgrad.runtime.grad_mode import is_grad_enabled, is_recording, no_grad
 from s2sgrad.runtime.node import Form, Node
 from s2sgrad.runtime.record import PICK, Parts, recorder
 from s2sgrad.runtime.tensor import Traced
@@ -31,8 +31,14 @@ from s2sgrad.runtime.tensor import Traced
 _ndarray = np.ndarray
 _recorded_unbroadcast = recorder(unbroadcast)
 
-# the form of a custom Function's node: it runs itself
-FUNCTION = Form("Function", None)
+
+def _run_function(g, reference):
+    with no_grad():
+        return reference().run(g, False)
+
+
+# the form of a custom Function's node, which runs itself; it saves a weak reference to itself for the other engine
+FUNCTION = Form("Function", _run_function, make_twin=lambda: lambda g, reference: reference().run(g, True))
 
 
 class _Current(threading.local):

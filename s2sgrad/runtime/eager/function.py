@@ -3,6 +3,7 @@
 import functools
 import inspect
 import warnings
+import weakref
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from s2sgrad.errors import OnceDifferentiableError
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import as_view
+from s2sgrad.runtime.eager.crossing import call_on_tape, holds_recorded
 from s2sgrad.runtime.eager.engine import FUNCTION, typed
 from s2sgrad.runtime.eager.modes import no_grad, saving
 from s2sgrad.runtime.eager.node import GraphNode, as_tensor, as_traced
@@ -285,6 +287,8 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args, **kwargs):
         """Call the operation, and record it where an argument requires grad."""
+        if holds_recorded((args, kwargs)):
+            return call_on_tape(cls, args, kwargs)
         separate = _has(cls, "setup_context")
         if kwargs or separate:
             args = _bound(cls.forward, args, kwargs, not separate)
@@ -314,7 +318,7 @@ def _finished(ctx, args, tensors, nodes, out, recording):
     """Tie the results to the node."""
     ctx.form = FUNCTION
     ctx.edges = tuple(nodes) if recording else ()
-    ctx.saved = ()
+    ctx.saved = (weakref.ref(ctx),)
     ctx.number = next_number()
     ctx._inputs = [None if t is None else (t._a.shape, t._a.dtype) for t in tensors]
     outputs = out if isinstance(out, tuple) else (out,)
