@@ -15,7 +15,7 @@ import numpy as np
 
 from s2sgrad.api import trees
 from s2sgrad.api.arguments import Target, assembled, at_place, is_single, places, several
-from s2sgrad.api.explain import Row
+from s2sgrad.api.explain import Row, explained_loops
 from s2sgrad.api.results import require_aux, require_elementwise, require_scalar
 from s2sgrad.errors import CompileError, ExportError
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, part, scalar_seed, zeros_of
@@ -147,7 +147,19 @@ class Compiled:
             if asked
         ]
         self.guards = tuple(lowered.guards)
-        self.rows = tuple(map(_row, lowered.report))
+        self.report = tuple(lowered.report)
+
+    @property
+    def rows(self) -> tuple:
+        """The functions that went into it, with what their loops save."""
+        loops = explained_loops(self.units)
+        return tuple([_row(found, loops) for found in self.report])
+
+    @property
+    def units(self) -> list:
+        """The functions that were generated."""
+        emitted = self.emitted if isinstance(self.emitted, tuple) else (self.emitted,)
+        return [unit.function for one in emitted for unit in one.units]
 
     def exported(self) -> str:
         taped = next((row for row in self.rows if row.engine == "tape"), None)
@@ -227,11 +239,12 @@ class CompiledPair(Compiled):
         return out, pullback
 
 
-def _row(found: pipeline.Row) -> Row:
+def _row(found: pipeline.Row, loops: dict) -> Row:
     """A line of `explain()`, which shows the place of a function, or of what keeps it from being compiled."""
     place = found.because
     where = f"{found.file}:{found.line}" if place is None else f"{place.file}:{place.line}"
-    return Row(found.function, found.engine, found.reason, where, "" if place is None else place.text)
+    line = "" if place is None else place.text
+    return Row(found.function, found.engine, found.reason, where, line, loops.get((found.file, found.function), ()))
 
 
 def _with_defaults(run, lowered, transform):

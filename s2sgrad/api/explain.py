@@ -4,6 +4,8 @@ import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from s2sgrad.transform import ir, walk
+
 if TYPE_CHECKING:  # rich is slow to import, and few programs ask for explanations
     from rich.table import Table
 
@@ -22,6 +24,8 @@ class Row:
         ``file:line`` of the function, or of what keeps it from being compiled.
     line : str
         The source line that keeps it from being compiled.
+    loops : tuple of (int, int)
+        For each loop its line, and how many values each iteration saves for the backward pass.
     """
 
     function: str
@@ -29,6 +33,17 @@ class Row:
     reason: str = ""
     where: str = ""
     line: str = ""
+    loops: tuple = ()
+
+    def remarks(self) -> list[str]:
+        """What is to be said of it."""
+        said = self.reason.splitlines()
+        if self.line:
+            said.append(f"> {self.line.strip()}")
+        for line, count in self.loops:
+            what = "nothing" if not count else "1 value" if count == 1 else f"{count} values"
+            said.append(f"the loop in line {line} saves {what} per iteration")
+        return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +66,7 @@ class Explanation:
         lines = [self.title]
         for row in self.rows:
             lines.append(f"  {row.function}  {row.engine}  {row.where}".rstrip())
-            lines += [f"      {text}" for text in row.reason.splitlines()]
-            if row.line:
-                lines.append(f"      > {row.line.strip()}")
+            lines += [f"      {text}" for text in row.remarks()]
         if self.guards:
             lines.append(f"  compiled again when this changes: {'; '.join(self.guards)}")
         return "\n".join(lines)
@@ -70,7 +83,7 @@ class Explanation:
             table.add_column(name, overflow="fold")
         for row in self.rows:
             style = "green" if row.engine == "compiled" else "yellow"
-            why = f"{row.reason}\n> {row.line.strip()}" if row.line else row.reason
+            why = "\n".join(row.remarks())
             table.add_row(_plain(row.function), f"[{style}]{row.engine}[/]", _plain(row.where), _plain(why))
         return table
 
@@ -80,6 +93,20 @@ class Explanation:
         console = Console(file=io.StringIO(), record=True, width=120)
         console.print(self)
         return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+
+def explained_loops(functions) -> dict:
+    """For each function of the user's, by file and name, the lines of its loops and how many values each saves."""
+    found: dict = {}
+    for function in functions:
+        forward = ir.Block(function.body.statements[: function.backward_at])
+        for s in walk.statements(forward):
+            if isinstance(s, ir.For) and s.location is not None:
+                made = {m.target: len(m.items) for m in s.body.statements if isinstance(m, ir.Make)}
+                saved = zip(s.collected, s.body.results[len(s.carried) :], strict=True)
+                count = sum(made.get(operand, 1) for value, operand in saved if value.name == "saved")
+                found.setdefault((s.location.file, s.location.function), {}).setdefault(s.location.line, count)
+    return {key: tuple(sorted(loops.items())) for key, loops in found.items()}
 
 
 def _plain(text: str) -> str:

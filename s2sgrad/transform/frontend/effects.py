@@ -123,9 +123,7 @@ MUTATORS = {
 }
 
 # Functions that may read or change local variables without naming them.
-OPAQUE = frozenset(
-    [eval, exec, compile, locals, globals, vars, dir, breakpoint, input, sys._getframe, inspect.currentframe]
-)
+OPAQUE = frozenset([eval, exec, compile, locals, globals, vars, dir, input, sys._getframe, inspect.currentframe])
 
 
 @functools.cache
