@@ -423,3 +423,63 @@ def test_batches_must_have_one_size():
         grad(x * x, x, torch.tensor(1.0), is_grads_batched=True)
     with pytest.raises(RuntimeError, match="Mismatch in shape"):
         grad(x * x, x, torch.ones(2, 3, dtype=F64), is_grads_batched=True)
+
+
+def test_gradients_may_keep_their_layout():
+    def fresh(enforce):
+        x = torch.zeros(2, 3, dtype=F64, requires_grad=True)
+        with torch.autograd.enforce_grad_layout_policy(enforce):
+            (x.t() * torch.arange(6, dtype=F64).reshape(3, 2)).sum().backward()
+        return x.grad
+
+    assert fresh(True).stride() == (3, 1) and torch.equal(fresh(False), fresh(True))
+    was = torch.autograd.enforce_grad_layout_policy(False)
+    torch.autograd.enforce_grad_layout_policy(True)
+    assert was is not None and fresh(True).stride() == (3, 1)
+
+
+def test_backward_in_another_thread():
+    x = leaf(2.0)
+    y = x**3
+    found = []
+
+    def work():
+        try:
+            torch.ones(1).backward()
+        except RuntimeError as error:
+            found.append(str(error))
+        with torch.no_grad():
+            y.backward()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert "does not require grad" in found[0] and x.grad.tolist() == [12] and torch.is_grad_enabled()
+
+
+def test_a_hook_that_changes_its_gradient_in_place():
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    y.register_hook(lambda g: [g.mul_(10), None][1])
+    (y * 2).sum().backward()
+    assert x.grad.tolist() == [60, 60]
+
+
+def test_complex_points_without_a_direction():
+    z = torch.tensor([0j], dtype=torch.complex128, requires_grad=True)
+    for f in (lambda z: z.abs(), lambda z: z.angle(), lambda z: z.sgn().real, lambda z: z.norm()):
+        assert grad(f(z).sum(), z)[0].tolist() == [0]
+
+
+def test_a_loop_of_training():
+    w, b = torch.zeros(1, dtype=F64, requires_grad=True), torch.zeros(1, dtype=F64, requires_grad=True)
+    x = torch.arange(8, dtype=F64) / 8
+    for _ in range(400):
+        loss = ((w * x + b - (2 * x - 1)) ** 2).mean()
+        w.grad = b.grad = None
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.5 * w.grad
+            b -= 0.5 * b.grad
+    assert torch.allclose(w, torch.tensor([2.0], dtype=F64), atol=1e-3)
+    assert torch.allclose(b, torch.tensor([-1.0], dtype=F64), atol=1e-3)

@@ -133,3 +133,20 @@ def test_hessian_products(product):
     ):
         with pytest.raises(RuntimeError):
             call()
+
+
+def test_types_of_the_blocks():
+    single, double = torch.tensor([1.0, 2.0]), tensor(3.0, 4.0)
+    blocks = jacobian(lambda a, b: a.double() * b, (single, double))
+    assert [b.dtype for b in blocks] == [torch.float32, torch.float64]
+    assert jacobian(lambda a: a.double() * 2, single).dtype is torch.float32
+    assert hessian(lambda a: (a.double() ** 3).sum(), single).dtype is torch.float32
+
+
+def test_complex_values_have_products_but_no_jacobian():
+    z = torch.tensor([1 + 1j, 2.0], dtype=torch.complex128)
+    value, product = vjp(lambda z: z * z, z, torch.ones(2, dtype=torch.complex128))
+    assert value.tolist() == [2j, 4] and product.tolist() == [2 - 2j, 4]
+    assert jacobian(lambda z: z.abs(), torch.tensor([3 + 4j])).tolist() == [[pytest.approx(0.6 + 0.8j)]]
+    with pytest.raises(RuntimeError, match="real"):
+        jacobian(lambda z: z * z, z)

@@ -427,3 +427,25 @@ def test_a_second_derivative_that_is_refused_is_refused_everywhere():
             grad(g, x, retain_graph=True, **options)
     (g,) = grad(f.apply(x), x, create_graph=True)  # nothing that comes in has a derivative
     assert not g.requires_grad
+
+
+def test_old_names_and_classes():
+    from s2sgrad.torch.autograd import NestedIOFunction
+    from s2sgrad.torch.autograd import function as f
+
+    assert issubclass(f.InplaceFunction, Function) and issubclass(NestedIOFunction, Function)
+    assert type(Square) is f.FunctionMeta and isinstance(Square.apply(leaf(1.0)).grad_fn, f.BackwardCFunction)
+    assert issubclass(f.BackwardCFunction, f.FunctionCtx) and f.NestedIOFunction is NestedIOFunction
+
+
+def test_a_result_kept_on_the_context_is_collected():
+    def forward(ctx, x):
+        ctx.kept = x * 2
+        return ctx.kept
+
+    f = function(forward, lambda ctx, g: g * 2)
+    y = f.apply(leaf(1.0))
+    seen = weakref.ref(y)
+    del y
+    gc.collect()
+    assert seen() is None

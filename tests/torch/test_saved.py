@@ -227,3 +227,40 @@ def test_names_of_saved_values():
     y.sum().backward()
     with pytest.raises(RuntimeError, match="freed"):
         y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_what_hooks_packed_is_used_as_it_is():
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach() * 10, lambda t: t):
+        y = x * x
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == [20, 40]
+    z = x * 1
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        y = z * z
+    z.add_(1)  # what hooks keep is not looked at for writes
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == [2, 4]
+
+
+class Checkpoint(torch.autograd.Function):
+    """Computes `f` again in backward instead of keeping what it saves."""
+
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f = f
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            y = ctx.f(x)
+        return None, *torch.autograd.grad(y, x, g)
+
+
+def test_computing_again_instead_of_saving():
+    x = torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
+    f = lambda t: (t.sin() * t).exp()  # noqa: E731
+    (found,) = torch.autograd.grad(Checkpoint.apply(f, x).sum(), x)
+    assert torch.allclose(found, torch.autograd.grad(f(x).sum(), x)[0])
