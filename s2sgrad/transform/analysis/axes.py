@@ -42,6 +42,7 @@ class Axis:
 
 Symbol = int | Axis
 ANY = Axis()
+_DERIVED = ("both", "size", "part", "less", "rest")
 
 
 def fresh() -> int:
@@ -71,6 +72,14 @@ def is_some(symbol: Symbol) -> bool:
 def named(shape: tuple) -> tuple:
     """The shape with a fresh name for each length that has none."""
     return tuple([s if is_named(s) else replace(s, name=fresh()) for s in shape])
+
+
+def is_older(symbol, mark: int) -> bool:
+    """Is a length, or a name of one, made of those alone that had their names before the name `mark` was given?"""
+    if isinstance(symbol, Axis):
+        name = symbol.name
+        return name is not None and (name < mark if type(name) is int else is_older(name, mark))
+    return all(is_older(part, mark) for part in symbol) if isinstance(symbol, tuple | frozenset) else True
 
 
 def join(a: Symbol, b: Symbol) -> Symbol:
@@ -145,7 +154,7 @@ def renamed(symbol: Symbol, rename) -> Symbol:
     """The symbol with `rename` (from an `Axis` with a plain name to a symbol) applied wherever one stands in it."""
     if isinstance(symbol, int) or symbol.name is None:
         return symbol
-    if type(symbol.name) is tuple and symbol.name[0] in ("both", "size", "part", "less", "rest"):
+    if type(symbol.name) is tuple and symbol.name[0] in _DERIVED:
         return replace(symbol, name=_inside(symbol.name, rename))
     return rename(symbol)
 

@@ -106,6 +106,26 @@ def of_any_layout(t: Type) -> Type:
     return layout.unknown(t)
 
 
+def of_each(t: Type, mark: int) -> Type:
+    """The type of any of several values, one of which is a `t`: lengths named since `mark` may differ.
+
+    Examples
+    --------
+    >>> x, mark = of(np.ones(3)), axes.fresh()
+    >>> of_each(x, mark) == x, of_each(of(np.ones(3)), mark).shape
+    (True, (None,))
+    """
+    if t.items is not None:
+        return replace(t, items=tuple([of_each(item, mark) for item in t.items]))
+    if t.element is not None:
+        return replace(t, element=of_each(t.element, mark))
+    if t.kind is not Kind.ARRAY:
+        return t
+    if not isinstance(t.shape, tuple):
+        return t if t.shape is None or axes.is_older(axes.Axis(t.shape), mark) else replace(t, shape=None)
+    return replace(t, shape=tuple([n if axes.is_older(n, mark) else axes.Axis(None, n.many) for n in t.shape]))
+
+
 # ------------------------------------------------------------------------------------ runtime objects
 
 

@@ -313,8 +313,11 @@ class Lists:
                 break
         return found
 
-    def collected(self, appends: dict, body: ir.Block, statement) -> list:
-        """Have a loop collect what it appends; the values that hold the lists after the loop."""
+    def collected(self, appends: dict, body: ir.Block, mark: int, statement) -> list:
+        """Have a loop collect what it appends; the values that hold the lists after the loop.
+
+        Lengths that have their names since `mark` may be others in each turn.
+        """
         stores = [s for s in walk.statements(body) if isinstance(s, ir.Store)]
         written = {r.root() for s in stores for r in self.regions_of(s.into)}
         found = []
@@ -327,6 +330,7 @@ class Lists:
             t, active = self.type_of(item), self.activity(item)
             if any_active(active) and (t == ir.UNKNOWN or (t.kind in CONTAINERS and isinstance(active, tuple))):
                 active = any_active(active)
+            t = types.of_each(t, mark)
             value = self.value(name, ir.Type(Kind.LIST, element=t), any_active(active), self.regions_of(item))
             body.results = (*body.results, item)
             found.append(value)

@@ -9,7 +9,7 @@ import gast
 
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
-from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
@@ -95,8 +95,9 @@ class Loops(Unrolling, Rows):
         exposed = exposed_names(statement.body, self.names)
         appends = self.appends_of(statement)
         self.collecting |= dict.fromkeys(appends)
+        mark = axes.fresh()
         sources, carried, body = self.turns(statement, exposed, after, make_sources)
-        collected = self.collected(appends, body, statement)
+        collected = self.collected(appends, body, mark, statement)
         self.see_sources(sources, body, statement)
         self.emit(ir.For(sources, carried, body, collected, self.found.location(statement)))
         self.look_again_after()
@@ -109,8 +110,9 @@ class Loops(Unrolling, Rows):
         exposed = exposed_names(statement.body, self.names) | self.names.loads(statement.test)
         appends = self.appends_of(statement)
         self.collecting |= dict.fromkeys(appends)
+        mark = axes.fresh()
         test, carried, body = self.turns(statement, exposed, after, lambda: self.loop_test(statement.test))
-        collected = self.collected(appends, body, statement)
+        collected = self.collected(appends, body, mark, statement)
         self.emit(ir.While([], carried, body, collected, self.found.location(statement), test))
         self.look_again_after()
         self.join_collected(appends, collected, statement)

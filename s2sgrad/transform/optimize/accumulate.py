@@ -105,7 +105,7 @@ class _Accumulate:
                             mapping[s.target] = s.value
                             self.uses[s.value] = self.uses[s.target]
                             continue
-                        s = ir.Op(s.target, np.copy, (s.value,), {}, None, s.location)
+                        s = ir.Op(s.target, np.copy, (s.value,), {}, "copy()", s.location)
                         fresh.add(s.target)
                     elif s.into in fresh:
                         fresh.add(s.target)

@@ -217,6 +217,9 @@ def _add(build, a, b):
         return c
     if a is b and isinstance(a, Value) and a.type.kind in (Kind.NUMBER, Kind.ARRAY):
         return build.op(MUL, Constant(2), a)
+    plain = isinstance(b, Value) and (_float_like(b) or b.type.dtype == types.REAL)
+    if plain and (inner := _defined(build, a, ADD)) is not None and inner[1] is b:
+        return build.op(ADD, inner[0], build.op(MUL, Constant(2), b))
     if (inner := _defined(build, b, NEG)) is not None:
         return build.op(SUB, a, inner[0])
     if (inner := _defined(build, a, NEG)) is not None:

@@ -9,9 +9,9 @@ In::
 
 Out::
 
-    for v, w in reversed(saved) collecting outers:
+    for v, w in reversed(saved) collecting da_outers:
         -> (w, v)
-    t = sum_of_outers(outers, a)
+    t = sum_of_outers(da_outers, a)
     da' = da += t
 
 An outer product is as large as the matrix that it is added to; the vectors that it is made of are not. What
@@ -82,11 +82,11 @@ class _Outers:
         following = s.body.results[s.carried.index(c)]
         if not isinstance(c.initial, Value) or c.parameter.type.dtype != "float64" or c.parameter.type.ndim != 2:
             return []
-        own = {id(one) for one in s.body.statements}
+        own = {one.target for one in s.body.statements if isinstance(one, ir.Accumulate)}
         found, now = [], following
         while now is not c.parameter:
             addition = self.definitions.get(now)
-            if not isinstance(addition, ir.Accumulate) or id(addition) not in own or self.uses[now] != 1:
+            if not isinstance(addition, ir.Accumulate) or now not in own or self.uses[now] != 1:
                 return []
             product = self.outer(addition, s.body) if addition.index is None else None
             if product is not None:
@@ -153,7 +153,7 @@ class _Outers:
         for position, (addition, negative, vectors) in enumerate(sums):
             pair = Value("t", types.sequence(Kind.TUPLE, [types.type_of(v) for v in vectors]))
             kept.append(ir.Make(pair, vectors, addition.location))
-            outers = Value("outers", Type(Kind.LIST, element=pair.type))
+            outers = Value(f"{c.result.name}_outers", Type(Kind.LIST, element=pair.type))
             collected.append(outers)
             results.append(pair)
             total = Value("t", c.result.type)

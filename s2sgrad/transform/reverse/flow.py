@@ -310,7 +310,7 @@ class Flow(Operations):
             kept.append((slot, Cotangent(result, end.owned, end.partial)))
         lists = []
         for source, operand in rows:
-            lists.append((source, Value("rows", Type(Kind.LIST, element=types.type_of(operand)))))
+            lists.append((source, Value("rows", Type(Kind.LIST, element=types.of_each(types.type_of(operand), 0)))))
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
         block = self.settled(forward, with_templates(block, inner.lengths), walk.enters(s))
