@@ -273,3 +273,46 @@ def test_a_square_root_behind_an_extreme_of_a_large_array():
     found = grad(lambda x: np.sum(np.sqrt(np.maximum(x, 0.0))), mode="compiled")(x)
     assert np.all(found[x < 0] == 0.0)
     np.testing.assert_allclose(found[x > 0], 0.5 / np.sqrt(x[x > 0]))
+
+
+# ---------------------------------------------------------------- lists of numbers
+
+
+def test_a_list_of_numbers_has_a_list_of_numbers_for_its_cotangent():
+    def tree(x, n):
+        values = [x * i for i in range(n + 1)]
+        for step in range(n):
+            values = [0.5 * (values[i + 1] * values[i] + x) for i in range(n - step)]
+        return values[0]
+
+    assert "tree_add" not in checked(tree, 0.8, 4).source
+
+
+def test_a_list_of_numbers_iterated_and_read():
+    def total(x):
+        ps = [x[k] * 2.0 for k in range(4)]
+        s = ps[0] * ps[1] + sum(ps)
+        for p in ps:
+            s += p * p * ps[2]
+        return s * ps[-1]
+
+    first = checked(total, LINE)
+    checked(lambda_of(first), LINE)
+
+
+def lambda_of(first):
+    def along(x):
+        return np.sum(first(x) * np.cos(LINE))
+
+    return along
+
+
+def test_whole_powers_of_numbers_are_real():
+    def powers(x, n):
+        s = 0.0
+        for i in range(n):
+            s += x ** (2 * i - n)
+        return s
+
+    assert "conj" not in checked(powers, 1.3, 4).source
+    checked(powers, -1.3, 4)

@@ -460,7 +460,11 @@ class _Emitter:
 
     def accumulator(self, statement: ir.Accumulate):
         """The helper that adds, where an augmented assignment would not do."""
-        if statement.into.type.kind in CONTAINERS:
+        into = statement.into.type
+        numbers = into.kind is ir.Kind.LIST and into.element is not None and into.element.kind is ir.Kind.NUMBER
+        value = statement.value.type if isinstance(statement.value, ir.Value) else ir.FLOAT
+        is_number = statement.index is not None and numbers and value.kind is ir.Kind.NUMBER
+        if into.kind in CONTAINERS and not is_number:
             return arrays.tree_add
         if statement.index is not None and not is_basic(statement.index):
             return arrays.add_at

@@ -14,7 +14,7 @@ from s2sgrad.transform.inline import Seq
 from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import carries, item, keys
-from s2sgrad.transform.reverse.cotangents import Cotangent, Scope, is_container, slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import Cotangent, Scope, is_container, is_of_numbers, slot_name, slot_type
 
 
 class Collecting:
@@ -123,7 +123,8 @@ class Collecting:
         buffer = self.buffer(slot, self.scope.get(slot))
         target = Value(slot_name(slot), buffer.type)
         self.build.add(ir.Accumulate(target, buffer, index, contribution, self.build.location))
-        self.scope.set(slot, Cotangent(target, owned=True, partial=is_container(buffer.type)))
+        partial = is_container(buffer.type) and not is_of_numbers(buffer.type)
+        self.scope.set(slot, Cotangent(target, owned=True, partial=partial))
 
     def give(self, value, buffer: Value) -> None:
         """Add an array that nobody else holds to the cotangent of `value`."""
@@ -165,6 +166,12 @@ class Collecting:
         if found is not None and found.owned:
             return found.operand
         t = slot_type(slot)
+        if is_of_numbers(t):
+            plain = Type(Kind.LIST, element=Type(Kind.NUMBER, types.REAL, 0, ()))
+            fresh = self.build.plain(Value(slot_name(slot), plain), arrays.as_gradient, (ZERO, self.read(slot)), {})
+            if found is None:
+                return fresh
+            return self.build.plain(Value(slot_name(slot), plain), arrays.tree_add, (fresh, found.operand), {})
         if is_container(t):
             kind = Kind.DICT if t.kind is Kind.DICT else Kind.LIST
             fresh = self.build.plain(Value(slot_name(slot), Type(kind)), arrays.slots_of, (self.read(slot),), {})

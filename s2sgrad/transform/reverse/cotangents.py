@@ -108,13 +108,19 @@ class LoopScope(Scope):
         t = slot_type(slot)
         parameter = Value(slot_name(slot), t)
         self.accumulators[slot] = parameter
-        found = Cotangent(parameter, owned=has_buffer(t), partial=is_container(t))
+        found = Cotangent(parameter, owned=has_buffer(t), partial=is_container(t) and not is_of_numbers(t))
         self.cotangents[slot] = found
         return found
 
 
 def is_container(t: Type) -> bool:
     return t.kind in (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
+
+
+def is_of_numbers(t: Type) -> bool:
+    """A list of real numbers, of which only the run knows how many: its cotangent is a list of numbers, all there."""
+    element = t.element if t.kind is ir.Kind.LIST else None
+    return element is not None and element.kind is ir.Kind.NUMBER and element.is_real
 
 
 def has_buffer(t: Type) -> bool:
