@@ -541,9 +541,10 @@ def _ufunc(function, ufunc, args, kwargs) -> Type:
 
 def _python_operator(function, args, dtypes) -> Type:
     """An operator on Python's own numbers, which has Python's meaning: ``1 / 2``, ``2 ** -1``, ``(-8.0) ** 0.5``."""
-    if function in (operator.pow, operator.ipow) and dtypes[1] in ("int", "bool") and constant(args[1]) is _OPEN:
-        if dtypes[0] in ("float", "int", "bool", REAL):  # a whole number: nothing complex comes of it
-            return FLOAT if dtypes[0] == "float" else Type(Kind.NUMBER, REAL, 0, ())
+    is_power = function in (operator.pow, operator.ipow)
+    if is_power and dtypes[1] in ("int", "bool") and dtypes[0] != "complex" and constant(args[1]) is _OPEN:
+        # by a whole number: nothing complex comes of it
+        return FLOAT if dtypes[0] == "float" else Type(Kind.NUMBER, REAL, 0, ())
     if REAL in dtypes:
         comparison = function in _COMPARISONS
         if function in (operator.pow, operator.ipow):
