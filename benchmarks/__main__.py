@@ -1,4 +1,4 @@
-"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape first loop memory]``."""
+"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape eager first loop memory]``."""
 
 import os
 
@@ -21,6 +21,7 @@ import numpy as np  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
+from benchmarks import eager as tensors  # noqa: E402
 from benchmarks import functions, hand, peers  # noqa: E402
 from benchmarks.measure import duration, interleaved  # noqa: E402
 from s2sgrad import grad, value_and_grad  # noqa: E402
@@ -139,6 +140,12 @@ def tape():
     report("A chain of 100 operations on arrays of 10: forward and backward", ["", "time", "÷ tape"], rows)
 
 
+def eager():
+    """Tensors used directly, in the manner of torch."""
+    for title, headings, rows in tensors.tables():
+        report(title, headings, rows)
+
+
 def fresh(function, folder, number):
     """A copy of `function` in a module of its own, that no cache knows."""
     path = pathlib.Path(folder, f"fresh_{number}.py")
@@ -248,6 +255,7 @@ BENCHMARKS = {
     "hand": by_hand,
     "reading": reading,
     "tape": tape,
+    "eager": eager,
     "first": first,
     "loop": loop,
     "memory": memory,

@@ -1,0 +1,120 @@
+"""Tensors used directly (``import s2sgrad.torch as torch``): against eager torch, HIPS and NumPy."""
+
+import numpy as np
+
+import s2sgrad.torch as ours
+from benchmarks import functions, peers
+from benchmarks.measure import duration, interleaved
+
+LARGE = 1_000_000
+
+
+def chain(torch, x):
+    """The chain of `functions.chain`, written with tensors."""
+    y = x
+    for _ in range(25):
+        y = torch.sin(y)
+        y = y * 1.1
+        y = y + 0.1
+        y = torch.tanh(y)
+    return torch.sum(y)
+
+
+def chain_by_hand(x):
+    """The same chain with its adjoint as an expert writes it: numbers as arrays, results in place."""
+    y, saved = x, []
+    for _ in range(25):
+        s = y
+        y = np.sin(y)
+        y *= 1.1
+        y += 0.1
+        np.tanh(y, y)
+        saved.append((s, y))
+    g = np.ones_like(x)
+    for s, t in reversed(saved):
+        p = t * t
+        np.subtract(1.0, p, p)
+        p *= 1.1
+        p *= np.cos(s)
+        g *= p
+    return np.sum(y), g
+
+
+def elementwise(torch, x):
+    """Eight elementwise operations, as in the losses of large models."""
+    y = torch.sin(x) * x
+    z = torch.tanh(y) + 0.5 * y
+    return torch.sum(z * z - x)
+
+
+def backward(torch, function, x):
+    """A call of forward and backward."""
+
+    def call():
+        x.grad = None
+        function(torch, x).backward()
+        return x.grad
+
+    return call
+
+
+def leaf(torch, array):
+    return torch.tensor(array, requires_grad=True)
+
+
+def tables():
+    """The tables: title, headings, rows."""
+    yield passes()
+    yield operations()
+    yield large()
+
+
+def passes():
+    x = np.linspace(0.1, 1.0, 10)
+    contest = {
+        "tensors": backward(ours, chain, leaf(ours, x)),
+        "by hand": lambda: chain_by_hand(x),
+    }
+    found = peers.available()
+    if "torch" in found:
+        contest["torch"] = backward(found["torch"], chain, leaf(found["torch"], x))
+    if "autograd" in found:
+        contest["HIPS"] = peers.hips(functions.chain, (x,))
+    g = contest["tensors"]().numpy()
+    assert functions.disagreement(g, chain_by_hand(x)[1]) < 1e-12
+    times = interleaved(contest, seconds=4.0)
+    names = {"tensors": "s2sgrad, tensors"}
+    rows = [(names.get(n, n), duration(t), f"{t / times['tensors']:.2f}") for n, t in times.items()]
+    return "A chain of 100 operations on tensors of 10: forward and backward", ["", "time", "÷ tensors"], rows
+
+
+def operations():
+    a, b = np.linspace(0.1, 1.0, 10), np.linspace(1.0, 2.0, 10)
+    m, w = np.ones((8, 8)), np.ones((8, 8))
+    x, y, p, q = leaf(ours, a), leaf(ours, b), leaf(ours, m), leaf(ours, w)
+    cases = {
+        "x + y": (lambda: x + y, lambda: a + b),
+        "x * y": (lambda: x * y, lambda: a * b),
+        "x * 2.5": (lambda: x * 2.5, lambda: a * 2.5),
+        "sin(x)": (lambda: ours.sin(x), lambda: np.sin(a)),
+        "x @ y, 8×8": (lambda: p @ q, lambda: m @ w),
+        "sum(x)": (lambda: ours.sum(x), lambda: np.sum(a)),
+    }
+    rows = []
+    for name, (recorded, raw) in cases.items():
+        times = interleaved({"recorded": recorded, "raw": raw}, seconds=0.7)
+        rows.append(
+            (name, duration(times["recorded"]), duration(times["raw"]), f"{times['recorded'] / times['raw']:.2f}")
+        )
+    return "One operation on tensors of 10, recorded", ["", "recorded", "NumPy", "÷ NumPy"], rows
+
+
+def large():
+    x = np.linspace(0.1, 1.0, LARGE)
+    contest = {"tensors": backward(ours, elementwise, leaf(ours, x))}
+    torch = peers.available().get("torch")
+    if torch is not None:
+        contest["torch"] = backward(torch, elementwise, leaf(torch, x))
+    times = interleaved(contest, seconds=6.0)
+    rows = [(n, duration(t), f"{t / times['tensors']:.2f}") for n, t in times.items()]
+    return f"Elementwise operations on {LARGE:,} elements: forward and backward", ["", "time", "÷ tensors"], rows
