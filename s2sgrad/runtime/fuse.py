@@ -14,7 +14,7 @@ all else stays as it is. The programs are for float64 arrays of one shape (and b
 
 import numpy as np
 
-boxes = {}
+_boxes = {}
 
 
 def box(number):
@@ -25,15 +25,27 @@ def box(number):
     >>> box(0.5) is box(0.5), box(-0.0)
     (True, array(-0.))
     """
-    found = boxes.get(number)
+    found = _boxes.get(number)
     if found is None:
         found = np.array(float(number))
         found.flags.writeable = False
         if number != 0.0:  # whose sign a dict does not see
-            if len(boxes) > 1000:
-                boxes.clear()
-            boxes[number] = found
+            if len(_boxes) > 1000:
+                _boxes.clear()
+            _boxes[number] = found
     return found
+
+
+def unboxed(value):
+    """The number of a box; anything else as it is.
+
+    Examples
+    --------
+    >>> unboxed(box(0.5)), unboxed("0.5")
+    (0.5, '0.5')
+    """
+    is_box = type(value) is np.ndarray and not value.ndim and value.base is None and not value.flags.writeable
+    return value.item() if is_box else value
 
 
 class _Unfit(Exception):
@@ -192,4 +204,4 @@ def _compiled(expressions, signature, numbers, spare, plain):
     return names["pull"]
 
 
-__all__ = ["box", "boxes", "fused"]
+__all__ = ["box", "fused", "unboxed"]

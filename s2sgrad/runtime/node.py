@@ -8,7 +8,7 @@ made once, so that recording a call writes four slots and nothing else.
 
 from itertools import count
 
-import numpy as np
+from s2sgrad.runtime.fuse import unboxed
 
 next_number = count(1).__next__
 
@@ -35,15 +35,18 @@ class Form:
         The length of `saved`, where it is fixed.
     lone : int
         The width, where there is one edge and surely a cotangent for it: the common kinds of calls. Else 0.
+    light : bool
+        Nothing is saved but shapes and numbers: on the eager tape the node survives a pass that releases.
     """
 
-    __slots__ = ("name", "pull", "over", "fresh", "lone", "links", "out", "width", "_twin", "_make_twin")
+    __slots__ = ("name", "pull", "over", "fresh", "lone", "light", "links", "out", "width", "_twin", "_make_twin")
 
     def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None, over=None):
         self.name = name
         self.pull = pull
         self.over = over or pull
         self.fresh = over is not None
+        self.light = False
         self.lone = width if width and len(links) == 1 else 0
         self.links = links
         self.out = out
@@ -60,7 +63,7 @@ class Form:
 
     def restore(self, node, tensor):
         """The saved values as recorded tensors again: ``tensor(data, node)`` makes one."""
-        saved = [_unboxed(value) for value in node.saved] if self.links else list(node.saved)
+        saved = [unboxed(value) for value in node.saved] if self.links else list(node.saved)
         edges = node.edges if type(node.edges) is tuple else (node.edges,)
         for edge, at in zip(edges, self.links, strict=False):
             if at is not None and edge is not None and saved[at] is not None:
@@ -68,11 +71,6 @@ class Form:
         if self.out is not None:
             saved[self.out] = tensor(saved[self.out], node)
         return saved
-
-
-def _unboxed(value):
-    """A number that was saved as an array of dimension 0."""
-    return value.item() if type(value) is np.ndarray and not value.ndim else value
 
 
 class Node:

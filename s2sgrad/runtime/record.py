@@ -533,7 +533,8 @@ def _apply_to_one(function, rule, x):
     return wrap_views(out, function, arguments, _general_node(function, rule, arguments, out))
 
 
-def _spread(g, shape):
+def spread(g, shape):
+    """The cotangent of an array of float64 of which the sum of all elements has the cotangent `g`."""
     out = np.empty(shape)
     try:
         out.fill(g)
@@ -548,7 +549,7 @@ def _spread_recorded():
 
 # the sum of all elements, the commonest last step, needs the shape only
 SUM = Form("sum", lambda g, shape: np.full(shape, g), make_twin=_spread_recorded, width=1, links=(None,))
-SUM_EXACT = Form("sum", _spread, make_twin=_spread_recorded, width=1, over=_spread, links=(None,))
+SUM_EXACT = Form("sum", spread, make_twin=_spread_recorded, width=1, over=spread, links=(None,))
 
 
 def is_numeric(dtype) -> bool:

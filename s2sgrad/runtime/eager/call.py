@@ -1,7 +1,7 @@
 """One operation on tensors, recorded by the rule table.
 
-`call` is the general way: any function with a rule, any arguments. `unary` and `binary` make the short
-cuts for results of the common kinds; whatever is unusual about a call sends it the general way.
+`call` is the general way: any function with a rule, any arguments. The short ways for the common kinds of tensors
+are in ``shortcuts.py``.
 
 What a node keeps is decided here as well: an argument of which the pullback reads only the shape is
 replaced by a stand-in of that shape, so that it may be freed, or overwritten, before the backward pass.
@@ -18,9 +18,9 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.crossing import refuse_recorded
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
-from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, accumulator, new, node_of, refresh, share
+from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, new, node_of, refresh, share
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
-from s2sgrad.runtime.node import Form, Node, next_number
+from s2sgrad.runtime.node import Node, next_number
 from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
 from s2sgrad.runtime.tensor import Traced
 from s2sgrad.runtime.views import ITEM, WRITE
@@ -63,8 +63,6 @@ class Naming:
         How many arguments could have a derivative.
     light : bool
         Nothing is saved but shapes and numbers: the node survives a pass that releases.
-    keep : callable or None
-        Takes the saved values to those that a node needs.
     reads : tuple
         The paths of the arrays among the saved values, in the order in which they are packed.
     """
@@ -78,25 +76,28 @@ class Naming:
         self.reads = reads
 
 
-NAMING = {  # Form -> Naming
-    PICK: Naming((0,), 1, True, ()),
-    ITEM: Naming((0,), 1, True, ()),
-    WRITE: Naming((0, 1), 2, True, ()),
-    DEAD_END.form: Naming((), 0, True, ()),
-}
+NAMING = {}  # Form -> Naming
+
+
+def describe(form, naming):
+    """Enter what the eager tape knows of a form."""
+    NAMING[form] = naming
+    form.light = naming.light
+    return form
+
+
+describe(PICK, Naming((0,), 1, True, ()))
+describe(ITEM, Naming((0,), 1, True, ()))
+describe(WRITE, Naming((0, 1), 2, True, ()))
+describe(DEAD_END.form, Naming((), 0, True, ()))
 _renamed = {}
 
 
 def renamed(form, name, naming):
     """`form` under another name."""
-    twin = (
-        copy.copy(form)
-        if isinstance(form, GeneralForm)
-        else Form(name, form.pull, form.links, form.out, form.twin, form.width)
-    )
+    twin = copy.copy(form)
     twin.name = name or form.name
-    NAMING[twin] = naming
-    return twin
+    return describe(twin, naming)
 
 
 _nothing = bytes(16)
@@ -124,7 +125,7 @@ def _light(value):
 # ---------------------------------------------------------------- what elementwise nodes keep
 
 
-def _elementwise_reads(operation, active):
+def elementwise_reads(operation, active):
     """The positions among (arguments, out) that the partials of `active` read, in the order of packing."""
     order = []
     arity = len(operation.partials)
@@ -155,7 +156,7 @@ def _trim_elementwise(node, operation, name, args):
     twin = _renamed.get(key)
     if twin is None:
         active = form.links
-        reads = _elementwise_reads(operation, active)
+        reads = elementwise_reads(operation, active)
         places = tuple([counted.index(i) for i in active])
         twin = _renamed[key] = renamed(form, name, Naming(places, len(counted), not reads, reads))
     reads = NAMING[twin].reads
@@ -472,92 +473,7 @@ def _holds(saved, ids):
     return id(saved) in ids
 
 
-# ---------------------------------------------------------------- short cuts
-
-
-def unary(name, function):
-    """The operation of one tensor, by a NumPy function with an elementwise rule."""
-    operation = elementwise_of(function)
-    form, (keep,), out = operation.fitting((0,))
-    reads = ((1,) if out else (0,)) if keep or out else ()
-    form = renamed(form, name, Naming((0,), 1, not reads, reads))
-
-    def forward(x):
-        if type(x) is not Tensor or PAUSED.count or x._inference:
-            return call(name, function, floating(x))
-        if x._family is not None and x._seen != x._family.version:
-            refresh(x)
-        a = x._a
-        z = function(a)
-        kind = type(z)
-        if kind is not _ndarray:
-            z = np.asarray(z)
-        if z.dtype is not _F64 and z.dtype is not _F32 or a.dtype is not z.dtype:
-            return call(name, function, floating(x))
-        t = object.__new__(Tensor)
-        t._a = z
-        node = x._node
-        if node is None:
-            if x._rg:
-                node = x._accumulate and x._accumulate() or accumulator(x)
-            elif x._base is None or (node := node_of(x)) is None:
-                return t
-        n = t._node = Node()
-        n.form = form
-        n.saved = (a if keep else None, z) if out else (a if keep else None,)
-        n.edges = node
-        n.number = next_number()
-        return t
-
-    return forward
-
-
-def product(name, function, otherwise):
-    """The operation of two matrices or vectors of one type, by a NumPy function with a pullback for each.
-
-    `otherwise` takes all other operands.
-    """
-    first, second = lookup(function).pullbacks.values()
-
-    def forms(active, make):
-        def make_twin():
-            from s2sgrad.runtime.fallback import recording_rule
-
-            return make(recording_rule(first), recording_rule(second))
-
-        reads = tuple([1 - i for i in active])
-        form = Form(name, make(first, second), active, None, make_twin, 2)
-        NAMING[form] = Naming(active, 2, False, reads)
-        return form
-
-    form_x = forms((0,), lambda first, second: lambda g, x, y: first(g, None, x, y))
-    form_y = forms((1,), lambda first, second: lambda g, x, y: second(g, None, x, y))
-    form_xy = forms((0, 1), lambda f, s: lambda g, x, y: (f(g, None, x, y), s(g, None, x, y)))
-
-    def forward(x, y):
-        if PAUSED.count or type(x) is not Tensor or type(y) is not Tensor or x._inference or y._inference:
-            return otherwise(x, y)
-        node, other = node_of(x), node_of(y)
-        a, b = x._a, y._a
-        if a.dtype is not b.dtype or a.dtype is not _F64 and a.dtype is not _F32 or a.ndim != 2 or b.ndim != 2:
-            return otherwise(x, y)
-        if a.shape[1] != b.shape[0]:
-            return otherwise(x, y)
-        t = object.__new__(Tensor)
-        t._a = function(a, b)
-        if node is None and other is None:
-            return t
-        n = t._node = Node()
-        if other is None:
-            n.form, n.edges, n.saved = form_x, node, (stand_in(a), b)
-        elif node is None:
-            n.form, n.edges, n.saved = form_y, other, (a, stand_in(b))
-        else:
-            n.form, n.edges, n.saved = form_xy, (node, other), (a, b)
-        n.number = next_number()
-        return t
-
-    return forward
+# ---------------------------------------------------------------- conversions
 
 
 def floating(x):
@@ -576,114 +492,3 @@ def cast(x, dtype):
     if x._a.dtype.kind == "c" and not dtype.is_complex:
         return call("ToCopy", neural.cast, call("Real", np.real, x), dtype.numpy)
     return call("ToCopy", neural.cast, x, dtype.numpy)
-
-
-def operands(*values):
-    """Tensors and numbers as operands of one type: what each is turned into before the operation."""
-    d = dtypes.result_type(*values)
-    return [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in values], d
-
-
-def binary(name, function, prepare=operands, with_number=2, number_name=None, otherwise=None):
-    """The operation of two tensors (or a tensor and a number), by a NumPy function with an elementwise rule.
-
-    `with_number` says how many arguments could have a derivative where the second is a number, and
-    `number_name` is the operation's name there. `otherwise` takes operands of other kinds.
-    """
-    operation = elementwise_of(function)
-    variants = {}
-    for active in ((0,), (1,), (0, 1)):
-        form, keep, out = operation.fitting(active)
-        reads = _elementwise_reads(operation, active)
-        variants[active] = renamed(form, name, Naming(active, 2, not reads, reads)), keep, out
-    form_x, (x_x, x_y), x_out = variants[(0,)]
-    form_y, (y_x, y_y), y_out = variants[(1,)]
-    form_xy, (xy_x, xy_y), xy_out = variants[(0, 1)]
-    reads = tuple([r for r in NAMING[form_x].reads if r != 1])
-    light = not NAMING[form_x].reads  # a number counts as saved, too
-    form_n = renamed(form_x, number_name or name, Naming((0,), with_number, light, reads))
-
-    def careful(x, y):
-        (x, y), _ = prepare(x, y)
-        return call(name if isinstance(y, Tensor) else number_name or name, function, x, y)
-
-    def forward(x, y):
-        if type(x) is not Tensor or PAUSED.count or x._inference:
-            return (otherwise or careful)(x, y)
-        if x._family is not None and x._seen != x._family.version:
-            refresh(x)
-        a = x._a
-        if type(y) is Tensor:
-            if y._family is not None and y._seen != y._family.version:
-                refresh(y)
-            b = y._a
-            if (
-                a.dtype is not b.dtype
-                or a.shape != b.shape
-                or a.dtype is not _F64
-                and a.dtype is not _F32
-                or y._inference
-            ):
-                return careful(x, y)
-            z = function(a, b)
-        elif type(y) in _NUMBERS:
-            if a.dtype is not _F64 and a.dtype is not _F32:
-                return careful(x, y)
-            b = float(y)
-            z = function(a, b)
-        else:
-            return (otherwise or careful)(x, y)
-        if type(z) is not _ndarray:
-            z = np.asarray(z)
-        if z.dtype is not _F64 and z.dtype is not _F32:
-            return careful(x, y)
-        t = object.__new__(Tensor)
-        t._a = z
-        node = x._node
-        if node is None:
-            if x._rg:
-                node = x._accumulate and x._accumulate() or accumulator(x)
-            elif x._base is not None:
-                node = node_of(x)
-        if type(y) is not Tensor:
-            if node is None:
-                return t
-            n = t._node = Node()
-            n.form = form_n
-            n.saved = (a if x_x else None, b, z) if x_out else (a if x_x else None, b)
-            n.edges = node
-            n.number = next_number()
-            return t
-        other = y._node
-        if other is None:
-            if y._rg:
-                other = y._accumulate and y._accumulate() or accumulator(y)
-            elif y._base is not None:
-                other = node_of(y)
-        if other is None:
-            if node is None:
-                return t
-            n = t._node = Node()
-            n.form = form_x
-            n.edges = node
-            n.saved = (a if x_x else None, b if x_y else None)
-            if x_out:
-                n.saved += (z,)
-        elif node is None:
-            n = t._node = Node()
-            n.form = form_y
-            n.edges = other
-            n.saved = (a if y_x else None, b if y_y else None)
-            if y_out:
-                n.saved += (z,)
-        else:
-            n = t._node = Node()
-            n.form = form_xy
-            n.edges = (node, other)
-            n.saved = (a if xy_x else None, b if xy_y else None)
-            if xy_out:
-                n.saved += (z,)
-        n.number = next_number()
-        return t
-
-    return forward

@@ -17,6 +17,8 @@ def made(array, requires_grad=False):
     t = new(array, None)
     if PAUSED.count and is_inference_mode_enabled():
         t._inference = True
+    else:
+        t._simple = True
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
             raise RuntimeError(

@@ -5,8 +5,9 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.rules.placing import complex_of, complex_of_pairs, pairs_of
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import binary, call, cast, floating, unary
+from s2sgrad.runtime.eager.call import call, cast, floating
 from s2sgrad.runtime.eager.registry import FUNCTIONS, enter, method, nn, op
+from s2sgrad.runtime.eager.shortcuts import binary, unary
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 _PYTHON = (int, float, complex)

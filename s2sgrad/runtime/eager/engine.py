@@ -60,6 +60,11 @@ class Run:
     ----------
     waiting : dict
         By node number: how many gradients have yet to come.
+    pending : dict
+        By node number: the sum of the gradients that have come.
+    owned, exact : set
+        The numbers of those sums that nobody else holds, and of those among them that are surely float64 arrays of
+        the shape of the node's value.
     needed : set or None
         The numbers of the nodes that lead to the inputs asked for; None for all.
     captured : dict
@@ -74,6 +79,7 @@ class Run:
         self.create_graph = create_graph
         self.pending = {}
         self.owned = set()
+        self.exact = set()
         self.captured = {}
         self.inputs = None if inputs is None else {n.number for n in inputs}
         reached = self._count([node for node, _ in roots])
@@ -144,9 +150,11 @@ class Run:
                 set_grad(mode)
 
     def _loop(self, heap):
-        waiting, pending, needed = self.waiting, self.pending, self.needed
-        plain, release = needed is None and not self.create_graph, not self.retain
+        waiting, pending, needed, exact = self.waiting, self.pending, self.needed, self.exact
+        inputs = self.inputs or ()
+        plain, release = not self.create_graph, not self.retain
         node = None
+        mine = False  # whether g is surely an array that nobody else holds, of the value's shape and type float64
         while True:
             if node is None:
                 if not heap:
@@ -154,63 +162,72 @@ class Run:
                 number, node = heappop(heap)
                 number = -number
                 g = pending.pop(number, None)
+                mine = number in exact
             form = node.form
-            if plain and type(node) is Node and g is not None:
+            if (
+                plain
+                and type(node) is Node
+                and g is not None
+                and (needed is None or number in needed and number not in inputs)
+            ):
                 saved = node.saved
                 if saved is None or STALE:
                     saved = saved_of(node)
-                width = form.width  # calls spelt out: a starred one costs as much as the arithmetic
-                if width == 2:
-                    c = form.pull(g, saved[0], saved[1])
-                elif width == 1:
-                    c = form.pull(g, saved[0])
+                pull = form.over if mine else form.pull
+                mine = form.fresh
+                lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
+                if lone == 2:
+                    c = pull(g, saved[0], saved[1])
+                elif lone == 1:
+                    c = pull(g, saved[0])
                 else:
-                    c = form.pull(g, *saved)
-                if release:
-                    naming = NAMING.get(form)
-                    if naming is None or not naming.light:
-                        node.saved = None
-            elif needed is not None and number not in needed or g is None and form is not FUNCTION:
-                c = None
+                    c = pull(g, *saved)
+                if release and not form.light:
+                    node.saved = None
             else:
-                c = self._careful(node, number, g)
+                mine = False
+                if needed is not None and number not in needed or g is None and form is not FUNCTION:
+                    c = None
+                else:
+                    c = self._careful(node, number, g)
             edges = node.edges
-            node = None
             if type(edges) is not tuple:
                 number = edges.number
-                left = waiting[number] = waiting[number] - 1
-                if left or number in pending:
-                    if c is not None:
-                        self._add(edges, c)
-                    if left:
-                        continue
-                    c = pending.pop(number)
-                if edges.form is ACCUMULATE:
-                    if c is not None:
-                        self._careful(edges, number, c)
-                elif not heap or number > -heap[0][0]:
+                left = waiting[number] - 1
+                if (
+                    not left
+                    and edges.form is not ACCUMULATE
+                    and number not in pending
+                    and (not heap or number > -heap[0][0])
+                ):
                     node, g = edges, c  # straight on: it is the newest of those that are ready
-                else:
-                    if c is not None:
-                        pending[number] = c
-                    heappush(heap, (-number, edges))
-                continue
-            for edge, part in zip(edges, c if c is not None else (None,) * len(edges), strict=True):
-                if edge is None:
                     continue
-                number = edge.number
-                if part is not None:
-                    if number in pending or edge is DEAD_END:
-                        self._add(edge, part)
-                    else:
-                        pending[number] = part
-                left = waiting[number] = waiting[number] - 1
-                if left == 0:
-                    if edge.form is ACCUMULATE:
-                        if number in pending:
-                            self._careful(edge, number, pending.pop(number))
-                    else:
-                        heappush(heap, (-number, edge))
+                waiting[number] = left
+                self._send(edges, number, c, left, mine, heap)
+            else:
+                for edge, part in zip(edges, c if c is not None else (None,) * len(edges), strict=True):
+                    if edge is not None:
+                        number = edge.number
+                        left = waiting[number] = waiting[number] - 1
+                        self._send(edge, number, part, left, mine, heap)
+            node = None
+
+    def _send(self, node, number, c, left, mine, heap):
+        """Give `c` to a node that then waits for `left` more; `mine` as in `_loop`."""
+        pending = self.pending
+        if c is not None:
+            if number in pending or node is DEAD_END:
+                self._add(node, c)
+            else:
+                pending[number] = c
+                if mine:
+                    self.owned.add(number)
+                    self.exact.add(number)
+        if not left:
+            if node.form is not ACCUMULATE:
+                heappush(heap, (-number, node))
+            elif number in pending:
+                self._careful(node, number, pending.pop(number))
 
     def _add(self, node, c):
         if node is DEAD_END:
@@ -224,6 +241,7 @@ class Run:
             old += c
         else:
             total = pending[number] = old + c
+            self.exact.discard(number)
             if type(total) is _ndarray:
                 self.owned.add(number)
 
@@ -238,6 +256,7 @@ class Run:
             dtype = gradient_type(node.variable) if leaf else attached.dtype
             g = self._value(run_tensor_hooks(hooks, typed(as_tensor(g), dtype)))
             self.owned.discard(number)
+            self.exact.discard(number)
         if attached is not None and attached.retain is not None:
             tensor = attached.retain()
             if tensor is not None and g is not None:
@@ -268,10 +287,9 @@ class Run:
             c = tuple([self._value(inputs[p]) for p in places_of(node)])
             c = c if type(node.edges) is tuple else c[0]
         if not self.retain:
-            naming = NAMING.get(node.form)
             if node.form is FUNCTION:
                 node.release()
-            elif node.form is not PICK and (naming is None or not naming.light):
+            elif node.form is not PICK and not node.form.light:
                 node.saved = None
         return c
 

@@ -227,10 +227,4 @@ def saved_of(node):
         from s2sgrad.runtime.eager.saved import unpacked
 
         return unpacked(node)
-    from s2sgrad.runtime.eager.call import NAMING
-
-    if STALE:
-        naming = NAMING.get(node.form)
-        if naming is None or not naming.light:
-            return checked(saved)
-    return saved
+    return checked(saved) if STALE and not node.form.light else saved

@@ -4,9 +4,10 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, product
+from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.reductions import norm
 from s2sgrad.runtime.eager.registry import LINALG, enter, linalg, op
+from s2sgrad.runtime.eager.shortcuts import product
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 

@@ -5,13 +5,13 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.rules.placing import shared_value, take_line
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import NAMING, Naming, call, cast, floating
+from s2sgrad.runtime.eager.call import Naming, call, cast, describe, floating
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, nn, op
 from s2sgrad.runtime.eager.shapes import _axis
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.record import recorder
+from s2sgrad.runtime.record import recorder, spread
 
 
 def axes(x, dim):
@@ -44,8 +44,13 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):  # noqa: A001
 
 
 # of the sum of all elements, the pullback needs the shape only
-_TOTAL = Form("Sum", lambda g, shape: np.broadcast_to(g, shape), make_twin=lambda: recorder(np.broadcast_to), width=1)
-NAMING[_TOTAL] = Naming((0,), 1, True, ())
+_TOTAL = Form("Sum", lambda g, shape: np.broadcast_to(g, shape), (None,), None, lambda: recorder(np.broadcast_to), 1)
+# a small array is filled faster than it is broadcast
+_SMALL_TOTAL = Form("Sum", spread, (None,), None, lambda: recorder(np.broadcast_to), 1, spread)
+describe(_TOTAL, Naming((0,), 1, True, ()))
+describe(_SMALL_TOTAL, Naming((0,), 1, True, ()))
+_SMALL = 10_000
+_F64 = np.dtype(np.float64)
 
 
 def _total(x):
@@ -53,7 +58,11 @@ def _total(x):
         return call("Sum", np.sum, x)
     node = node_of(x)
     a = x._a
-    return new(np.asarray(np.add.reduce(a, axis=None)), node and make_node(_TOTAL, (a.shape,), node))
+    out = new(np.asarray(np.add.reduce(a, None)), None)
+    if node is not None:
+        form = _SMALL_TOTAL if a.dtype is _F64 and a.size < _SMALL else _TOTAL
+        out._node = make_node(form, (a.shape,), node)
+    return out
 
 
 @op()

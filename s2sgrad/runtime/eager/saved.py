@@ -6,6 +6,7 @@ from s2sgrad.runtime.eager.call import NAMING
 from s2sgrad.runtime.eager.modes import Context, _mode, no_grad, saving, set_saving
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, Tensor, face, new
 from s2sgrad.runtime.eager.versions import CLEARED, STALE, _Keeping, checked
+from s2sgrad.runtime.fuse import unboxed
 from s2sgrad.runtime.record import GeneralForm
 
 _ndarray = np.ndarray
@@ -254,7 +255,7 @@ def saved_names(node):
             i = path[1] if isinstance(node.form, GeneralForm) else path[0]
             found[arguments[i] if isinstance(i, int) and i < len(arguments) else str(i)] = path
     if not isinstance(node.form, GeneralForm):
-        for i, v in enumerate(node.saved):
+        for i, v in enumerate(map(unboxed, node.saved)):
             if isinstance(v, np.number | float | int) and i < len(arguments):
                 found.setdefault(arguments[i], (i,))
     return found
@@ -279,6 +280,7 @@ def saved_attribute(node, attribute):
         return SavedTensor(node, path)
     if type(value) is Packed:
         return value.restored()
+    value = unboxed(value)
     if type(value) is not _ndarray:
         return value.item() if isinstance(value, np.generic) else value
     if STALE:

@@ -45,6 +45,7 @@ class Tensor:
     _node = None
     _rg = False  # a leaf that requires grad
     _accumulate = None  # a weak reference to the leaf's AccumulateGrad node
+    _simple = False  # no family, no base, not of inference mode for sure: the short ways look at nothing else
     _family = None
     _seen = 0
     _history = 0
@@ -369,6 +370,7 @@ def family(t):
     f = t._family
     if f is None:
         f = t._family = Family()
+        t._simple = False
         f.use(t._a)
         t._seen = 0
         t._history = 0
@@ -378,6 +380,7 @@ def family(t):
 def share(source, t):
     """Let `t` be in the family of `source`."""
     f = t._family = family(source)
+    t._simple = False
     f.use(t._a)
     t._seen = f.version
     t._history = f.history
