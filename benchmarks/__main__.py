@@ -1,4 +1,4 @@
-"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape eager first loop memory]``."""
+"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape eager first loop ...]``."""
 
 import os
 

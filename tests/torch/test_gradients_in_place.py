@@ -1,0 +1,117 @@
+"""The backward pass writes into gradients that nobody else holds, and into no other."""
+
+import numpy as np
+import pytest
+
+import s2sgrad.torch as torch
+
+
+def leaf(*values, dtype=torch.float64):
+    return torch.tensor(values, dtype=dtype, requires_grad=True)
+
+
+def test_a_gradient_that_is_given_is_not_written_to():
+    for f in (
+        lambda x: -x,
+        lambda x: x * 3,
+        lambda x: (x * 2).cos(),
+        lambda x: x * x,
+        lambda x: x + 1,
+        lambda x: x + x,
+    ):
+        x = leaf(0.5, 1.5)
+        g = torch.tensor([1.0, 2.0], dtype=torch.float64)
+        f(x).backward(g, retain_graph=True)
+        first = x.grad.tolist()
+        assert g.tolist() == [1.0, 2.0]
+        assert not np.shares_memory(x.grad.numpy(), g.numpy())
+        x.grad = None
+        y = f(x)
+        y.backward(g)
+        assert x.grad.tolist() == first
+
+
+def test_leaves_get_gradients_of_their_own():
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    ((x + y) * 2).sum().backward()
+    assert not np.shares_memory(x.grad.numpy(), y.grad.numpy())
+    x.grad.mul_(0)
+    assert y.grad.tolist() == [2, 2]
+
+
+def test_what_hooks_were_shown_stays_as_it_was():
+    seen = []
+    x = leaf(0.3, 0.7)
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g))
+    z = y * 3
+    z.register_hook(lambda g: seen.append(g))
+    (z * 5).sum().backward()
+    assert [g.tolist() for g in seen] == [[5, 5], [15, 15]]
+    assert x.grad.tolist() == [30, 30]
+
+
+def test_retained_gradients_stay_as_they_were():
+    x = leaf(0.3, 0.7)
+    y = x * 2
+    y.retain_grad()
+    z = -(y * 3)
+    z.retain_grad()
+    (z * 5 + y * 7).sum().backward()
+    assert z.grad.tolist() == [5, 5] and y.grad.tolist() == [-8, -8] and x.grad.tolist() == [-16, -16]
+
+
+def test_gradients_that_meet_are_summed_once_each():
+    x = leaf(0.3, 0.7)
+    a, b = x * 2, x * 3
+    c = a * b + a + b * b + a * 1.5
+    c.sum().backward()
+    v = np.array([0.3, 0.7])
+    np.testing.assert_allclose(x.grad.numpy(), 12 * v + 2 + 18 * v + 3, rtol=1e-14)
+
+
+@pytest.mark.parametrize("retain", [True, False])
+def test_a_pass_leaves_what_was_saved(retain):
+    x = leaf(0.3, 0.7)
+    y = (x.sin() * 2).tanh()
+    kept = y.tolist()
+    y.sum().backward(retain_graph=retain)
+    assert y.tolist() == kept and x.tolist() == [0.3, 0.7]
+    if retain:
+        first = x.grad.tolist()
+        x.grad = None
+        y.sum().backward()
+        assert x.grad.tolist() == first
+
+
+def test_grad_of_inputs_within_the_graph():
+    x = leaf(0.3, 0.7)
+    y = x * 2
+    z = (y * 3).sin()
+    dy, dx = torch.autograd.grad(z.sum(), (y, x))
+    np.testing.assert_allclose(dy.numpy(), 3 * np.cos(6 * x.detach().numpy()), rtol=1e-14)
+    np.testing.assert_allclose(dx.numpy(), 2 * dy.numpy(), rtol=1e-14)
+    assert not np.shares_memory(dy.numpy(), dx.numpy())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(), (1,), (0, 3), (2, 3)])
+def test_numbers_keep_type_and_shape(dtype, shape):
+    x = torch.full(shape, 0.5, dtype=dtype, requires_grad=True)
+    y = (2 * x - 1.5) * x + x * True - 3
+    y.sum().backward()
+    assert y.dtype is dtype and x.grad.dtype is dtype and x.grad.shape == shape
+    assert np.allclose(x.grad.numpy(), 2 * 2 * 0.5 - 1.5 + 1)
+
+
+def test_saved_numbers_are_numbers():
+    x = leaf(1.0, 2.0)
+    assert (x * 2.5).grad_fn._saved_other == 2.5 and isinstance((x * 2.5).grad_fn._saved_other, float)
+    assert (x * -0.0).tolist() == [-0.0, -0.0] and str((x * -0.0).tolist()) == "[-0.0, -0.0]"
+
+
+def test_second_derivatives_through_numbers():
+    x = leaf(0.3, 0.7)
+    (g,) = torch.autograd.grad((2.0 * (x * 3).sin()).sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g.sum(), x)
+    np.testing.assert_allclose(h.numpy(), -18 * np.sin(3 * x.detach().numpy()), rtol=1e-14)
