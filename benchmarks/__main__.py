@@ -1,4 +1,4 @@
-"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape eager first loop ...]``."""
+"""All benchmarks, one table each: ``python -m benchmarks [gradients kernels hand reading tape eager ...]``."""
 
 import os
 

@@ -115,3 +115,12 @@ def test_second_derivatives_through_numbers():
     (g,) = torch.autograd.grad((2.0 * (x * 3).sin()).sum(), x, create_graph=True)
     (h,) = torch.autograd.grad(g.sum(), x)
     np.testing.assert_allclose(h.numpy(), -18 * np.sin(3 * x.detach().numpy()), rtol=1e-14)
+
+
+def test_the_gradient_of_a_sum_is_expanded_and_not_written_to():
+    seen = []
+    x = leaf(0.3, 0.7)
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g))
+    y.sum().backward()
+    assert seen[0].stride() == (0,) and not seen[0].numpy().flags.writeable and x.grad.tolist() == [2, 2]

@@ -11,7 +11,7 @@ from s2sgrad.runtime.eager.shapes import _axis
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.record import recorder, spread
+from s2sgrad.runtime.record import recorder
 
 
 def axes(x, dim):
@@ -43,14 +43,17 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):  # noqa: A001
     return call("Sum.1", np.sum, x, axis=axes(x, dim), keepdims=keepdim)
 
 
+def _expanded(g, shape):
+    """``np.broadcast_to`` of one number, which takes ten times as long."""
+    g = np.asarray(g)
+    out = np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))
+    out.flags.writeable = False
+    return out
+
+
 # of the sum of all elements, the pullback needs the shape only
-_TOTAL = Form("Sum", lambda g, shape: np.broadcast_to(g, shape), (None,), None, lambda: recorder(np.broadcast_to), 1)
-# a small array is filled faster than it is broadcast
-_SMALL_TOTAL = Form("Sum", spread, (None,), None, lambda: recorder(np.broadcast_to), 1, spread)
+_TOTAL = Form("Sum", _expanded, (None,), None, lambda: recorder(np.broadcast_to), 1)
 describe(_TOTAL, Naming((0,), 1, True, ()))
-describe(_SMALL_TOTAL, Naming((0,), 1, True, ()))
-_SMALL = 10_000
-_F64 = np.dtype(np.float64)
 
 
 def _total(x):
@@ -58,11 +61,7 @@ def _total(x):
         return call("Sum", np.sum, x)
     node = node_of(x)
     a = x._a
-    out = new(np.asarray(np.add.reduce(a, None)), None)
-    if node is not None:
-        form = _SMALL_TOTAL if a.dtype is _F64 and a.size < _SMALL else _TOTAL
-        out._node = make_node(form, (a.shape,), node)
-    return out
+    return new(np.asarray(np.add.reduce(a, None)), node and make_node(_TOTAL, (a.shape,), node))
 
 
 @op()
