@@ -23,6 +23,7 @@ is lowered as if it were ::
 import gast
 
 from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend.hoisting import hoisted
 from s2sgrad.transform.frontend.scan import LOOPS, breaks, jumps
 
 
@@ -64,7 +65,11 @@ class Leaving:
             return [assign(self.result, value, s), assign(self.returned, gast.Constant(True, None), s), *leave]
         if isinstance(s, gast.Break) and flag:
             return [assign(flag, gast.Constant(True, None), s), s]
-        if isinstance(s, gast.If) and (jumps(s) or syntax.contains(s, (gast.Return, *LOOPS))):
+        if isinstance(s, (gast.If, gast.While)) and syntax.contains(s.test, gast.NamedExpr):
+            said = self.said_before(s)
+            if said is not None:
+                return self.block(said, inside, flag)
+        if isinstance(s, gast.If) and (jumps(s) or syntax.contains(s, (gast.Return, gast.NamedExpr, *LOOPS))):
             parts = self.block(s.body, inside, flag), self.block(s.orelse, inside, flag)
             return [placed(gast.If(s.test, *parts), s)]
         if isinstance(s, (gast.For, gast.While)):
@@ -82,6 +87,17 @@ class Leaving:
         if isinstance(s, gast.With):
             return [placed(gast.With(s.items, self.block(s.body, inside, flag), s.type_comment), s)]
         return [s]
+
+    def said_before(self, s) -> list | None:
+        """An `if` or `while` with the assignments in its test in front of it."""
+        found = hoisted(s.test)
+        if found is None or (isinstance(s, gast.While) and s.orelse):
+            return None
+        assigns, test = found
+        if isinstance(s, gast.If):
+            return [*assigns, placed(gast.If(test, s.body, s.orelse), s)]
+        leave = placed(gast.If(placed(gast.UnaryOp(gast.Not(), test), s), [placed(gast.Break(), s)], []), s)
+        return [placed(gast.While(placed(gast.Constant(True, None), s), [*assigns, leave, *s.body], []), s)]
 
     def match(self, s) -> list:
         """A `match` over literals as a chain of `if`."""
