@@ -46,6 +46,22 @@ def row_copy(a):
 linear(row_copy, lambda g, a: g)
 
 
+def flipped_copy(a, axes):
+    """``np.flip`` in memory of its own."""
+    return np.array(np.flip(a, axes))
+
+
+linear(flipped_copy, lambda g, a, axes: np.flip(g, axes))
+
+
+def turned_copy(a, k, axes):
+    """``np.rot90`` in memory of its own."""
+    return np.array(np.rot90(a, k, axes))
+
+
+linear(turned_copy, lambda g, a, k, axes: np.rot90(g, -k, axes))
+
+
 def pieces(a, keys):
     """Several items of `a`, all of them arrays; the keys are tuples."""
     return tuple([a[(*key, ...)] for key in keys])

@@ -551,3 +551,33 @@ def test_copies_that_were_cleared_are_gone():
         kept.clear()
         with pytest.raises(AssertionError, match="before clear"):
             z.backward()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.flip(0),
+        lambda x: x.flip(0, 1),
+        lambda x: torch.fliplr(x),
+        lambda x: torch.flipud(x),
+        lambda x: torch.rot90(x),
+        lambda x: torch.rot90(x, 2),
+        lambda x: x.roll(0),
+        lambda x: x.diag(),
+        lambda x: x.tril(5),
+        lambda x: x.repeat(1, 1),
+    ],
+)
+def test_what_torch_copies_is_a_copy(f):
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=F64)
+    f(x).zero_()
+    assert x.tolist() == [[1, 2], [3, 4]] and not f(x)._is_view()
+
+    def g(x):
+        y = x * 1
+        z = f(y)
+        z.mul_(3)
+        y.mul_(2)
+        return (z**2).sum() + (y**2).sum()
+
+    differentiated(g, [[1.0, 2.0], [3.0, 4.0]])

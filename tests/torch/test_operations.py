@@ -431,3 +431,10 @@ def test_types_that_operations_refuse():
         with pytest.raises(error):
             f()
     assert whole.norm(dtype=F64).item() == 5**0.5 and whole.softmax(0, dtype=F64).sum() == 1
+
+
+def test_elements_chosen_by_arrays_lie_row_by_row():
+    x = torch.arange(6, dtype=F64).reshape(2, 3).requires_grad_()
+    y = x[:, [1, 0, 2, 2]]
+    assert y.is_contiguous() and y.view(8).tolist() == [1, 0, 2, 2, 4, 3, 5, 5]
+    assert grad((y.view(2, 4) ** 2).sum(), x)[0].tolist() == [[0, 2, 8], [6, 8, 20]]

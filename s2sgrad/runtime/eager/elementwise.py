@@ -375,7 +375,7 @@ _magnitude = unary("Abs", neural.magnitude)
 
 def sgn(input):
     """``z / |z|``, zero at zero."""
-    return input if input._a.dtype.kind == "b" else call("Sgn", neural.sgn, input)
+    return new(input._a.copy(), None) if input._a.dtype.kind == "b" else call("Sgn", neural.sgn, input)
 
 
 _entered("abs", abs)

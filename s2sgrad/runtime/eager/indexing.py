@@ -98,7 +98,10 @@ def getitem(self, key):
     if type(key) is tuple and not key:
         return no_alias(self)
     if type(key) is _ndarray or _has_arrays(key):
-        return call(_name(key), operator.getitem, self, key)
+        out = call(_name(key), operator.getitem, self, key)
+        if out._base is None and not out._a.flags.c_contiguous:
+            out._a = np.ascontiguousarray(out._a)  # where slices meet arrays, NumPy's copy lies otherwise
+        return out
     if not PAUSED.count and not self._inference:
         return _basic(self, key)
     return _viewed(_name(key), self, key)

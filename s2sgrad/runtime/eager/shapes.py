@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from s2sgrad.rules.placing import expanded, kept_copy, pieces, row_copy, writable_diagonal
+from s2sgrad.rules.placing import expanded, flipped_copy, kept_copy, pieces, row_copy, turned_copy, writable_diagonal
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import as_view, call, cast
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
@@ -194,7 +194,7 @@ def repeat_interleave(input, repeats, dim=None):
 @op("fliplr", "flipud")
 def flip(input, *dims):
     """Axes in reverse."""
-    return call("Flip", np.flip, input, sizes(dims))
+    return call("Flip", flipped_copy, input, sizes(dims))
 
 
 enter("fliplr", lambda input: flip(input, 1))
@@ -210,7 +210,7 @@ def roll(input, shifts, dims=None):
 @op()
 def rot90(input, k=1, dims=(0, 1)):
     """Quarter turns in a plane."""
-    return call("Rot90", np.rot90, input, k, tuple(dims))
+    return call("Rot90", turned_copy, input, k, tuple(dims))
 
 
 @op()
@@ -233,8 +233,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 @op()
 def diag(input, diagonal=0):
-    """The diagonal of a matrix, or a matrix with the diagonal given."""
-    return call("Diag", np.diag, input, diagonal)
+    """The diagonal of a matrix, as a copy, or a matrix with the diagonal given."""
+    out = call("Diag", np.diag, input, diagonal)
+    return call("Diag", row_copy, out) if input._a.ndim == 2 else out
 
 
 @op()
