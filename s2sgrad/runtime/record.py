@@ -473,7 +473,7 @@ def apply(function, args, kwargs=None):
         named = _keyword_names.get(function)
         if named is None:
             named = keyword_names(function)
-            if not hasattr(function, "__self__"):  # no object is kept alive for its methods
+            if isinstance(getattr(function, "__self__", sys), type(sys)):  # no object is kept alive for its methods
                 _keyword_names[function] = named
         if len(args) > named[0]:
             args, kwargs = _by_name(args, kwargs or {}, *named)

@@ -160,3 +160,11 @@ def test_second_derivatives_pass_boxed_numbers():
     hessian = s2sgrad.jacobian(s2sgrad.grad(f, mode="tape"))
     x = np.array([0.3, 0.8])
     np.testing.assert_allclose(hessian(x), np.diag(-12 * np.sin(2 * x)), rtol=1e-12)
+
+
+def test_signatures_are_read_once(monkeypatch):
+    f = lambda w, b: np.sum((w @ w.T + b) ** 2)  # noqa: E731
+    w, b = np.ones((3, 2)), np.ones(3)
+    tape_vjp(f, (w, b), {}, [0, 1])
+    monkeypatch.setattr(inspect, "signature", lambda *args: pytest.fail("read again"))
+    tape_vjp(f, (w, b), {}, [0, 1])
