@@ -143,9 +143,10 @@ class Compiled:
         self.function = transform.function
         self.fits = [
             test
-            for test, asked in ((trees.are_apart, lowered.apart), (trees.are_in_one_piece, lowered.in_one_piece))
+            for test, asked in ((self.are_apart, lowered.apart), (trees.are_in_one_piece, lowered.in_one_piece))
             if asked
         ]
+        self.arrays = lowered.arrays
         self.guards = tuple(lowered.guards)
         self.report = tuple(lowered.report)
 
@@ -160,6 +161,10 @@ class Compiled:
         """The functions that were generated."""
         emitted = self.emitted if isinstance(self.emitted, tuple) else (self.emitted,)
         return [unit.function for one in emitted for unit in one.units]
+
+    def are_apart(self, tree) -> bool:
+        """Do the arrays of a call share no memory, neither with each other nor with those that are read outside?"""
+        return trees.are_apart((tree, [read() for read in self.arrays]))
 
     def exported(self) -> str:
         taped = next((row for row in self.rows if row.engine == "tape"), None)

@@ -7,7 +7,7 @@ sees only the intermediate language.
 import functools
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CellType, FunctionType, MappingProxyType, MethodType
 
 import gast
@@ -41,6 +41,8 @@ class Lowered:
         What was compiled, for ``explain()``.
     apart : bool
         It writes into its arguments, and is right only where no two of them share memory.
+    arrays : list of callable
+        Each gives an array outside of the function that it reads: none of them may share memory with an argument.
     in_one_piece : bool
         It is right only where all arrays that it is given are contiguous.
     """
@@ -51,6 +53,7 @@ class Lowered:
     report: list
     apart: bool = False
     in_one_piece: bool = False
+    arrays: list = field(default_factory=list)
 
 
 def lower(
@@ -117,8 +120,11 @@ def lower(
     session = Session(strict=strict)
     top = _lower(session, function, types, active, known)
     callees = [callee for callee, _ in session.callees.values()]
+    arrays = list(session.arrays.values()) if session.apart else []
     whole = session.in_one_piece and any(map(_in_one_piece, types.values()))
-    return Lowered(top, callees, list(session.guards.values()), list(session.rows.values()), session.apart, whole)
+    return Lowered(
+        top, callees, list(session.guards.values()), list(session.rows.values()), session.apart, whole, arrays
+    )
 
 
 def _in_one_piece(t: ir.Type) -> bool:

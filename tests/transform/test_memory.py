@@ -5,7 +5,7 @@ import operator
 import numpy as np
 import pytest
 
-from s2sgrad import CompileError, grad, value_and_grad, vjp
+from s2sgrad import CompileError, TapeError, grad, value_and_grad, vjp
 
 X = np.linspace(0.5, 1.5, 6)
 
@@ -370,3 +370,23 @@ def test_the_length_of_an_array_that_is_written_to_is_no_secret():
     gradient = grad(counted_by_a_loop_over_the_array)
     gradient(X)
     assert "for i in range(1, len(u) - 1):" in gradient.source and "u[i] = " in gradient.source
+
+
+SCALES = np.linspace(0.3, 0.8, 6)
+
+
+def scaled_in_place(x, y):
+    y *= x
+    return np.sum(SCALES * y)
+
+
+def test_an_argument_that_is_an_array_outside_is_not_for_the_compiled_code():
+    gradient, kept = grad(scaled_in_place), SCALES.copy()
+    assert np.array_equal(gradient(X.copy(), np.full(6, 2.0)), 2 * SCALES) and gradient.engine == "compiled"
+    try:
+        given = gradient(X.copy(), SCALES)
+        assert np.allclose(given, 2 * kept**2 * X)
+    except TapeError as error:
+        assert "also reached" in str(error)
+    finally:
+        SCALES[:] = kept

@@ -49,6 +49,10 @@ class Branches:
             return (
                 bool(literal.value) if literal is not None and isinstance(literal.value, (bool, type(None))) else None
             )
+        if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Eq, gast.NotEq)):
+            first, second = self.literal_key(node.left), self.literal_key(node.comparators[0])
+            if type(first) is str and type(second) is str:
+                return (first == second) is isinstance(node.ops[0], gast.Eq)
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             other = node.comparators[0]
             if isinstance(node.left, gast.Name) and isinstance(other, gast.Constant) and other.value is None:

@@ -145,7 +145,7 @@ class Expressions(InertExpressions):
         if isinstance(thing, Inert):
             return thing.regions
         if isinstance(thing, Known):
-            return [self.region_of_object(thing.value)]
+            return [self.region_of_object(thing.value, thing.operand)]
         if isinstance(thing, ir.Code):
             names = self.looked_into(thing.node, thing.reads)
             found = [r for name, v in thing.reads.items() if name in names for r in self.regions_of(v)]
@@ -153,14 +153,18 @@ class Expressions(InertExpressions):
                 if name not in thing.reads and name not in self.local:
                     value = self.outside.name(name).value
                     if not resolve.is_definition(value):
-                        found.append(self.region_of_object(value))
+                        found.append(self.region_of_object(value, self.outside.name(name).operand))
             return found
         return []
 
-    def region_of_object(self, value) -> effects.Region:
+    def region_of_object(self, value, operand) -> effects.Region:
+        """The memory of an object outside, which `operand` reads."""
+        read = self.outside.reader(operand) if type(value) is np.ndarray else None
+        if read is not None:
+            self.session.arrays.setdefault(read.key, read)
         if id(value) not in self.object_regions:
             container = not isinstance(value, (tuple,)) and not hasattr(value, "__array__")
-            if not isinstance(value, (int, float, complex, str, type(None), np.generic)):
+            if read is None and not isinstance(value, (int, float, complex, str, type(None), np.generic)):
                 self.session.objects.append(type(value).__name__)
             self.object_regions[id(value)] = effects.Region((), external=True, container=container)
         return self.object_regions[id(value)]

@@ -76,7 +76,7 @@ class Heap:
         t, known = container.type, keys_of(container.type)
         if isinstance(node, gast.Attribute):
             return known.index(node.attr) if t.kind is Kind.RECORD and node.attr in known else None
-        key = constant_of(node.slice, MISSING)
+        key = self.literal_key(node.slice)
         if t.kind is Kind.DICT:
             return known.index(key) if key is not MISSING and key in known else None
         if t.kind is Kind.RECORD and not issubclass(t.cls, tuple):
@@ -233,7 +233,7 @@ class Heap:
         if container is None or container not in self.objects or self.regions[container].root().external:
             return False
         t = container.type
-        key = target.attr if isinstance(target, gast.Attribute) else constant_of(target.slice, MISSING)
+        key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)
         at = self.place_of(container, target)
         if t.kind is Kind.RECORD:
             plain = dataclasses.is_dataclass(t.cls) and not t.cls.__dataclass_params__.frozen
@@ -259,6 +259,14 @@ class Heap:
         return self.put(target, self.expression(after), statement)
 
     # ------------------------------------------------------------------------------------------ expressions
+
+    def literal_key(self, node):
+        """The key that an expression surely is: a literal, or a name of one."""
+        known = constant_of(node, MISSING)
+        if known is MISSING and isinstance(node, gast.Name):
+            literal = self.constants.get(self.env.get(node.id))
+            return MISSING if literal is None else literal.value
+        return known
 
     def with_slots(self, node) -> tuple:
         """An expression with names in the place of what is in slots, and what these stand for."""

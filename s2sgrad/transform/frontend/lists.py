@@ -13,7 +13,7 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, syntax
-from s2sgrad.transform.frontend.kinds import BOOL, CONTAINERS, any_active, constant_of, is_active
+from s2sgrad.transform.frontend.kinds import BOOL, CONTAINERS, MISSING, any_active, constant_of, is_active
 from s2sgrad.transform.frontend.scan import jumps, targets_of
 from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
@@ -242,9 +242,9 @@ class Lists:
         base = self.own_list(target.value) if table is None else table
         if base is None:
             return False
-        at, t = constant_of(target.slice, None), base.type
+        at, t = self.literal_key(target.slice), base.type
         fits = type(at) is int and t.items is not None and -len(t.items) <= at < len(t.items)
-        if not (fits if table is None else isinstance(target.slice, gast.Constant)):
+        if not (fits if table is None else at is not MISSING):
             self.refuse("this assignment to an element of a container is not compiled", statement)
         thing = self.expression(value)
         if self.put(target, thing, statement):

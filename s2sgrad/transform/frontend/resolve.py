@@ -187,6 +187,16 @@ class Outside:
         self._guard(place, text, test, objects, note)
         return Known(value, ir.Code(node, reads, found))
 
+    def reader(self, operand) -> "Reader | None":
+        """What reads the object of a dotted name that begins outside of the function."""
+        names, node = [], getattr(operand, "node", None)
+        while isinstance(node, gast.Attribute):
+            names.append(node.attr)
+            node = node.value
+        if not isinstance(node, gast.Name) or operand.reads:
+            return None
+        return Reader(self.place(node.id), tuple(names[::-1]), (id(self.namespace.globals), node.id, *names[::-1]))
+
     def follow(self, function) -> None:
         """Assume that a function of the user's stays what it is: its code and its defaults."""
         function = getattr(function, "__func__", function)
@@ -249,6 +259,21 @@ class Place:
             return eval(self.expression.format(**fields), dict(self.objects))
         except (KeyError, ValueError):  # no such name, an empty cell
             return MISSING
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Reads an object where it lives, at the time of a call."""
+
+    place: Place
+    names: tuple
+    key: tuple
+
+    def __call__(self):
+        found = self.place.read()
+        for name in self.names:
+            found = getattr(found, name)
+        return found
 
 
 def alike(now, value) -> bool:

@@ -132,7 +132,9 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
                 found.add(node.target.id)
             elif isinstance(node, gast.Assign):
-                taken.append((set().union(*map(names.stores, node.targets)), root_names(node.value)))
+                method = isinstance(node.value, gast.Call) and isinstance(node.value.func, gast.Attribute)
+                holder = node.value.func if method else node.value
+                taken.append((set().union(*map(names.stores, node.targets)), root_names(holder)))
                 if not is_call_of(node.value, plain):
                     assigned.append((set().union(*map(names.stores, node.targets)), names.loads(node.value)))
             elif isinstance(node, gast.For) and not is_call_of(node.iter, plain):

@@ -21,6 +21,7 @@ from s2sgrad.transform.ir import Kind
 
 MOST_ROUNDS = 4
 MOST_STATEMENTS = 12
+MOST_ITEMS, MOST_STATEMENTS_OF_ITEMS = 8, 40  # of what could not be a loop
 NEVER_TWICE = (gast.For, gast.While, gast.Try, gast.With, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)
 
 
@@ -31,14 +32,24 @@ class Unrolling:
         """What is assigned to the target in each round of a loop, as expressions; None where it stays a loop."""
         nodes = [n for s in statement.body for n in syntax.walk(s)]
         size = sum(isinstance(n, gast.stmt) for n in nodes)
-        if any(map(jumps, statement.body)) or any(isinstance(n, NEVER_TWICE) for n in nodes):
+        if any(map(jumps, statement.body)) or self.names.loads(statement.iter) & self.names.stores(statement):
             return None
-        if self.names.loads(statement.iter) & self.names.stores(statement):
+        needed = self.is_unlike(statement.iter)
+        if any(isinstance(n, syntax.FUNCTIONS if needed else NEVER_TWICE) for n in nodes):
             return None
         rounds = self.rounds(statement.iter, statement.target)
-        if rounds is None or not 1 <= len(rounds) <= MOST_ROUNDS or len(rounds) * size > MOST_STATEMENTS:
+        most = (MOST_ITEMS, MOST_STATEMENTS_OF_ITEMS) if needed else (MOST_ROUNDS, MOST_STATEMENTS)
+        if rounds is None or not 1 <= len(rounds) <= most[0] or len(rounds) * size > most[1]:
             return None
         return rounds
+
+    def is_unlike(self, iterable) -> bool:
+        """Is it what a dict holds, or a container with slots: values that need not be alike, or are written into?"""
+        if isinstance(iterable, gast.Name) and self.env.get(iterable.id) in self.objects:
+            return True
+        texts = isinstance(iterable, gast.Tuple) and all(map(is_text, iterable.elts))
+        view = isinstance(iterable, gast.Call) and not iterable.args and self.rounds_of_dict(iterable.func) is not None
+        return texts or view or self.keys_of_dict(iterable) is not None
 
     def rounds(self, iterable, target) -> list | None:
         """The elements of an iterable, as expressions."""
@@ -94,7 +105,9 @@ class Unrolling:
     def length_of(self, node) -> int | None:
         """The length of a list or tuple of differentiated values, where that is known."""
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
-        if not isinstance(thing, ir.Value) or not is_active(thing) or thing.type.kind not in SEQUENCES:
+        if not isinstance(thing, ir.Value) or thing.type.kind not in SEQUENCES:
+            return None
+        if not is_active(thing) and thing not in self.objects:
             return None
         return None if thing.type.items is None else len(thing.type.items)
 
