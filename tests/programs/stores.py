@@ -405,3 +405,48 @@ def lists_index(x):
     y = x * 1.0
     y[k] = x[k] ** 2
     return np.sum(y * W)
+
+
+BUFFER = np.zeros(6)
+TABLE = np.ones((2, 6))
+TABLE_AGAIN = TABLE
+
+
+@program(LINE, engine="compiled", smooth=True)
+def work_array_outside(x):
+    BUFFER[:] = x * 2
+    BUFFER[1:] += BUFFER[:-1] * x[1:]
+    np.add.at(BUFFER, [0, 0], x[:2])
+    return np.sum(BUFFER * W)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def work_array_through_a_view(x):
+    v = TABLE[1]
+    v[:] = x * x
+    TABLE[0] = v * 2
+    np.multiply(x, 3.0, out=BUFFER)
+    return np.sum(TABLE * W) * BUFFER[1]
+
+
+def buffer_read():
+    return np.sum(BUFFER**2)
+
+
+@program(LINE, engine="tape")
+def work_array_read_by_a_function(x):
+    BUFFER[:] = x * 2
+    return buffer_read()
+
+
+@program(LINE, engine="tape")
+def work_array_read_by_a_lambda(x):
+    BUFFER[:] = x * 2
+    read = lambda i: BUFFER[i]
+    return read(1) * x[0]
+
+
+@program(LINE, engine="tape")
+def work_array_under_two_names(x):
+    TABLE[:] = x * 2
+    return np.sum(TABLE_AGAIN * W)

@@ -390,3 +390,36 @@ def test_an_argument_that_is_an_array_outside_is_not_for_the_compiled_code():
         assert "also reached" in str(error)
     finally:
         SCALES[:] = kept
+
+
+WORK = np.zeros(6)
+
+
+def keeps_what_it_computed(x):
+    before = np.sum(WORK * x)
+    WORK[2] *= before
+    WORK[3:] = x[3:]
+    return np.sum(WORK**2 * x)
+
+
+def test_a_work_array_outside_is_left_as_a_plain_call_leaves_it():
+    gradient, start = value_and_grad(keeps_what_it_computed), X[::-1].copy()
+
+    def plain(x):
+        WORK[:] = start
+        return keeps_what_it_computed(x)
+
+    expected = [(plain(X + step) - plain(X - step)) / 2e-6 for step in 1e-6 * np.eye(6)]
+    value, left = plain(X), WORK.copy()
+    for _ in range(2):
+        WORK[:] = start
+        given, slope = gradient(X.copy())
+        assert given == value and np.array_equal(WORK, left) and np.allclose(slope, expected, rtol=1e-7)
+    assert gradient.engine == "compiled"
+
+
+def test_a_work_array_that_is_an_argument_too_is_not_for_the_compiled_code():
+    gradient = grad(keeps_what_it_computed)
+    gradient(X.copy())
+    with pytest.raises(TapeError, match="also reached"):
+        gradient(WORK)

@@ -159,6 +159,8 @@ class Expressions(InertExpressions):
 
     def region_of_object(self, value, operand) -> effects.Region:
         """The memory of an object outside, which `operand` reads."""
+        if id(value) in self.session.work:
+            self.refuse("an array outside that the function writes into is read under another name, or elsewhere")
         read = self.outside.reader(operand) if type(value) is np.ndarray else None
         if read is not None:
             self.session.arrays.setdefault(read.key, read)

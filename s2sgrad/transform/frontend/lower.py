@@ -72,13 +72,27 @@ from s2sgrad.transform.frontend.scan import (
 from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
 from s2sgrad.transform.frontend.unused import without_unused
+from s2sgrad.transform.frontend.work import WorkArrays
 from s2sgrad.transform.ir import Kind
 
 NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
 class Lowering(
-    Statements, Writes, Heap, Branches, Optional, Loops, Positions, Dicts, Lists, Calls, Functions, Taping, Expressions
+    Statements,
+    Writes,
+    Heap,
+    WorkArrays,
+    Branches,
+    Optional,
+    Loops,
+    Positions,
+    Dicts,
+    Lists,
+    Calls,
+    Functions,
+    Taping,
+    Expressions,
 ):
     """One function being lowered.
 
@@ -108,6 +122,8 @@ class Lowering(
         self.made: dict = {}  # a container -> what is in it, where that is known
         self.objects: dict = {}  # a container with slots -> the object that it is
         self.opaque: dict = {}
+        self.work: dict = {}  # the names of arrays outside that are written to
+        self.work_values: set = set()
         self.again: set = set()  # views looked up again
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
         self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
@@ -197,6 +213,10 @@ class Lowering(
     def run(self):
         """Lower the body; returns the block. What the function returns is the block's one result."""
         node = self.found.node
+        if self.is_top and not isinstance(node, gast.Lambda):
+            self.work = self.work_names(self.body)
+            self.local |= self.work.keys()
+            self.bind_work_arrays()
         if isinstance(node, gast.AsyncFunctionDef):
             self.refuse("a coroutine is not compiled", node)
         if isinstance(node, gast.Lambda):

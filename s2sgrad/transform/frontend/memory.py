@@ -24,7 +24,7 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "loops", "parameters", "written_arguments", "is_top", "maybe",
+    "temporaries", "anywhere", "work_values", "loops", "parameters", "written_arguments", "is_top", "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 WRITTEN = {operator.add, operator.sub, np.add, np.subtract}  # what a `Store` itself can do
@@ -224,6 +224,9 @@ class Writes(WritingCalls):
         region = self.regions[array].root()
         if not self.is_top or not region.external or self.anywhere.root() is region:
             return None
+        work = [v for v in self.work_values if self.regions[v].root() is region]
+        if work and not any(self.regions[p].root() is region for p in self.parameters if p in self.regions):
+            return work[0] if len(work) == 1 else None
         if any(r.root() is region for r in self.session.object_regions.values()):
             return None
         owners = [p for p in self.parameters if p in self.regions and self.regions[p].root() is region]

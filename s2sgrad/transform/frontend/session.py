@@ -48,6 +48,7 @@ class Session:
     containers: int = 0  # those with slots
     apart: bool = False  # it writes into an argument
     in_one_piece: bool = False  # what it does depends on arrays being contiguous
+    work: dict = field(default_factory=dict)  # the arrays outside that are written into
     arrays: dict = field(default_factory=dict)  # what reads the arrays outside that are looked at
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     strict: bool = False  # nothing may run on the tape
