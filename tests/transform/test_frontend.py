@@ -299,7 +299,11 @@ def poke(a):
 
 def changed_outside(x):
     OUTSIDE[0] = 1.0
-    return np.sum(x * OUTSIDE)
+    return np.sum(x * OUTSIDE) * read_outside()
+
+
+def read_outside():
+    return OUTSIDE[1]
 
 
 def appended(x):
