@@ -128,7 +128,7 @@ def copy_that_is_changed(d):
     return sum(np.sum(v * v) for v in e.values())
 
 
-@program(PAIR, engine="tape")
+@program(PAIR, engine="compiled")
 def built_in_a_loop_over_items(d):
     e = {}
     for k, v in d.items():
@@ -209,7 +209,7 @@ def updated_by_another(d):
     return np.sum(e["a"] * e["b"])
 
 
-@program(FIVE, engine="tape")
+@program(FIVE, engine="compiled")
 def changed_in_a_loop_over_items(d):
     e = {"a": d["a"] * 2, "b": d["b"], "c": d["c"], "d": d["d"], "e": d["e"]}
     t = 0.0

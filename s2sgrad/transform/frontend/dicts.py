@@ -10,7 +10,7 @@ from s2sgrad.transform.frontend.scan import targets_of
 from s2sgrad.transform.frontend.unrolling import assignments
 from s2sgrad.transform.ir import Kind
 
-READING_DICTS = frozenset({"items", "values", "keys", "get"})
+READING_DICTS = frozenset({"items", "values", "keys", "get", "copy"})
 
 
 class Dicts:
@@ -22,6 +22,8 @@ class Dicts:
             return self.inert(node)
         if attr == "get":
             return self.got(base, node)
+        if attr == "copy" and base.type.keys is not None and not node.args and not node.keywords:
+            return self.make_container(base.type, self.items_of(base, node), node)
         keys = base.type.keys
         if node.args or node.keywords or keys is None or not all(isinstance(k, (str, int)) for k in keys):
             self.refuse(f"this call of .{attr}() of a dict of values that carry a derivative is not compiled", node)
