@@ -450,3 +450,13 @@ def work_array_read_by_a_lambda(x):
 def work_array_under_two_names(x):
     TABLE[:] = x * 2
     return np.sum(TABLE_AGAIN * W)
+
+
+def buffer_times(row):
+    return row * BUFFER[1]
+
+
+@program(LINE, engine="tape")
+def work_array_read_by_what_is_passed_on(x):
+    BUFFER[:] = x * 2
+    return np.sum(np.apply_along_axis(buffer_times, 0, np.ones((2, 3)))) + np.sum(x)

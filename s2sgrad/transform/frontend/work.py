@@ -53,18 +53,23 @@ class WorkArrays:
             self.session.work[id(known.value)] = known.value
 
     def is_seen_by_nobody(self, body: list, arrays: list) -> bool:
-        """Does no function that this one calls, or defines, read one of these arrays?"""
+        """Does no function that this one calls, passes on or defines read one of these arrays?"""
+        for name in set().union(*map(self.names.loads, body)) - self.local:
+            value = self.outside.place(name).read()
+            if callable(value) and not resolve.is_trusted(value) and reads_outside(value, arrays, set()):
+                return False
         for node in (n for s in body for n in syntax.walk(s)):
             if isinstance(node, syntax.FUNCTIONS):
                 return False
-            if isinstance(node, gast.Call):
+            if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
                 known = self.static(node.func)
-                if known is None:
-                    method = node.func.attr if isinstance(node.func, gast.Attribute) else ""
-                    if method not in effects.known_methods() | effects.MUTATING_METHODS:
-                        return False
-                elif not resolve.is_trusted(known.value) and reads_outside(known.value, arrays, set()):
+                if known is None and node.func.attr not in effects.known_methods() | effects.MUTATING_METHODS:
                     return False
+                own = known is not None and not resolve.is_trusted(known.value)
+                if own and reads_outside(known.value, arrays, set()):
+                    return False
+            elif isinstance(node, gast.Call) and not isinstance(node.func, gast.Name):
+                return False
         return True
 
 
