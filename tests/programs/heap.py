@@ -266,7 +266,7 @@ def added(x):
     return np.sum(d[0] * e[1])
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def copied(x):
     d = {"u": x * 1.0}
     e = d.copy()
