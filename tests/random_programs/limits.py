@@ -11,14 +11,14 @@ class Endless(BaseException):
 
 
 @contextlib.contextmanager
-def limited():
+def limited(seconds=LONGEST):
     def stop(*_):
-        raise Endless(f"not done after {LONGEST} s")
+        raise Endless(f"not done after {seconds} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(LONGEST)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

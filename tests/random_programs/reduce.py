@@ -28,7 +28,7 @@ def reduced(program: Program, kind: str, second=False) -> Program:
 
 def fails(program, kind, second) -> bool:
     try:
-        with limited():
+        with limited(2):
             judge(program, second)
     except Fault as fault:
         return fault.kind == kind
