@@ -31,6 +31,7 @@ from s2sgrad.transform.frontend.kinds import (
     constant_of,
     describe,
     element_of,
+    holds_numbers,
     is_foreign,
     is_live,
     is_none,
@@ -130,7 +131,8 @@ class InertExpressions:
 
     def facts_Name(self, node, bound):
         if node.id in bound:
-            return bound[node.id], True, True, [self.anywhere]
+            t = bound[node.id]
+            return t, True, True, [] if t.kind is Kind.NUMBER else [self.anywhere]
         thing = self.env.get(node.id)
         if thing is None:
             thing = self.outside.name(node.id)
@@ -307,7 +309,7 @@ class InertExpressions:
             return self.type_of(known), isinstance(known.value, MODULE_DATA), True, regions
         base, cheap, pure, regions = self.facts(node.value, bound)
         if base.kind is Kind.RECORD and base.keys and node.attr in base.keys:
-            return base.items[base.keys.index(node.attr)], False, pure, self.inside(regions)
+            return base.items[base.keys.index(node.attr)], False, pure, self.inside(base, regions)
         if base.kind in NUMERIC and node.attr in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
             stable = cheap and base.kind is not Kind.UNKNOWN
             if node.attr == "shape":
@@ -318,10 +320,15 @@ class InertExpressions:
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and function is not None:
             return types.infer(function, (self.sample(node.value, base, bound),)), False, pure, regions
         pure = pure and (base.cls is None or not resolve.is_computed(base.cls, node.attr))
-        return kin(ir.UNKNOWN, base), False, pure, self.inside(regions)
+        return kin(ir.UNKNOWN, base), False, pure, self.inside(base, regions)
 
-    def inside(self, regions: list) -> list:
-        """The memory that parts of something in `regions` may be in: that itself, and what is held from outside."""
+    def inside(self, t: ir.Type, regions: list) -> list:
+        """The memory that parts of something in `regions` may be in: that itself, and what is held from outside.
+
+        An array of numbers holds nothing.
+        """
+        if t.kind is Kind.ARRAY and not is_foreign(t) and holds_numbers(t):
+            return list(regions)
         outside = any(r.root().external for r in regions)
         return [*regions, self.anywhere] if outside else list(regions)
 
@@ -352,7 +359,7 @@ class InertExpressions:
             result = held if is_foreign(held) and held.kind is Kind.OTHER else result
         result = kin(result, base)
         stable = cheap and cheap_index and base.kind is Kind.TUPLE
-        return result, stable, pure and pure_index, [] if result.kind is Kind.NUMBER else self.inside(regions)
+        return result, stable, pure and pure_index, [] if result.kind is Kind.NUMBER else self.inside(base, regions)
 
     def item(self, base: ir.Type, index) -> ir.Type:
         """The type of ``base[index]``."""
@@ -477,7 +484,7 @@ class InertExpressions:
             for region in own:
                 for other in regions:
                     region.join(other)
-            return ir.UNKNOWN, False, False, self.inside(own)
+            return ir.UNKNOWN, False, False, self.inside(base, own)
         method = table.METHODS.get(attr)
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and method is not None:
             samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
@@ -489,7 +496,7 @@ class InertExpressions:
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS
-            return kin(ir.UNKNOWN, base), False, pure and clean and quiet, self.inside(own) + regions
+            return kin(ir.UNKNOWN, base), False, pure and clean and quiet, self.inside(base, own) + regions
         function = self.class_attribute(base, attr)
         if function is not None:
             problem = self.session.purity.reason(function)

@@ -116,6 +116,11 @@ def is_plain(t: ir.Type) -> bool:
     return t.kind is Kind.OTHER and (t.cls is None or t.cls.__module__ == "builtins")
 
 
+def holds_numbers(t: ir.Type) -> bool:
+    """Is an array surely one of numbers, rather than of objects?"""
+    return (t.dtype or "").startswith(("float", "complex", "int", "uint", "bool"))
+
+
 def is_foreign(t: ir.Type) -> bool:
     """May NumPy's functions do with it something else than with an array?"""
     return t.kind in (Kind.OTHER, Kind.RECORD) and t.cls is not None and hasattr(t.cls, "__array__") or runs_code(t)

@@ -356,7 +356,7 @@ class Loops(Unrolling, Rows):
     def source(self, plan, statement) -> ir.Source:
         kind, operand, target, element, active, reverse = plan
         self.freeze([operand], statement)  # the backward loop may run over it again
-        regions = [] if kind == "count" else self.inside(self.regions_of(operand))
+        regions = [] if kind == "count" else self.inside(self.type_of(operand), self.regions_of(operand))
         bound = self.loop_target(target, element, active, regions, statement)
         if kind == "count":
             return ir.Source(bound, None, count=True, start=operand)
@@ -378,12 +378,12 @@ class Loops(Unrolling, Rows):
         self.refuse("this form of loop variable is not compiled", statement)
 
     def inert_loop(self, statement, after) -> None:
-        """A loop that no derivative flows through: it stays as it is; only the types of its names are found."""
+        """A loop that no derivative flows through: it stays as it is; only what its names come to be is found."""
         known = self.attempt(statement, after)
         self.verbatim(statement, known)
 
     def attempt(self, statement, after) -> dict:
-        """The types of the names that a loop binds, as far as they can be told by walking it."""
+        """What the names that a loop binds stand for after it, as far as it can be told by walking it."""
         outside = self.statements, self.env, self.current
         self.statements, self.env = [], dict(self.env)
         try:
@@ -391,7 +391,7 @@ class Loops(Unrolling, Rows):
                 self.for_(statement, after | self.names.stores(statement))
             else:
                 self.while_(statement, after | self.names.stores(statement))
-            return {n: self.env[n].type for n in self.names.stores(statement) if isinstance(self.env.get(n), ir.Value)}
+            return {n: self.env[n] for n in self.names.stores(statement) if isinstance(self.env.get(n), ir.Value)}
         except CompileError:
             return {}
         finally:

@@ -275,7 +275,7 @@ class Statements:
         rows = isinstance(operand, ir.Value) and t.kind is Kind.ARRAY
         if simple and (rows or not self.is_changed(target)):
             fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
-            targets = self.inert_pattern(target, fine, self.inside(regions))
+            targets = self.inert_pattern(target, fine, self.inside(t, regions))
             self.emit(ir.Unpack(targets, operand, self.found.location(statement)))
             self.see_rows(targets, operand, statement)
             return
@@ -288,7 +288,7 @@ class Statements:
         self.write_targets(target, statement)
         writes = {}
         for name, kind in self.target_types(target, t).items():
-            writes[name] = self.env[name] = self.value(name, kind, False, self.inside(regions))
+            writes[name] = self.env[name] = self.value(name, kind, False, self.inside(t, regions))
         reads = {label: operand} | self.reads_of(target)
         self.emit(ir.Verbatim(node, reads, writes, self.found.location(statement)))
 
@@ -447,7 +447,10 @@ class Statements:
     # -------------------------------------------------------------------------------- verbatim statements
 
     def verbatim(self, statement, known=None) -> None:
-        """A statement of the user's that no derivative flows through."""
+        """A statement of the user's that no derivative flows through.
+
+        `known` are the values that a loop binds names to, as they were found when it was walked.
+        """
         simple = isinstance(statement, (gast.Expr, gast.Raise))
         if not simple and self.may_be_active(statement):
             self.refuse(f"{describe(statement)} that a derivative flows through is not compiled", statement)
@@ -456,10 +459,11 @@ class Statements:
         if jumps(statement):
             self.refuse(f"`break` or `continue` inside of {describe(statement)} is not compiled", statement)
         stores = self.names.stores(statement)
+        known_types = {name: value.type for name, value in (known or {}).items()}
         bound = {
-            name: (known or {}).get(name, ir.UNKNOWN)
+            name: known_types.get(name, ir.UNKNOWN)
             for name in stores
-            if name not in self.env or name in (known or {}) or isinstance(self.env[name], Unbound)
+            if name not in self.env or name in known_types or isinstance(self.env[name], Unbound)
         }
         lists = self.changed_lists(statement)
         self.changing, before = self.changing | lists, self.changing
@@ -481,11 +485,8 @@ class Statements:
         writes = {}
         regions = [r for v in reads.values() for r in self.regions_of(v)]
         for name in sorted(stores):
-            t = (known or {}).get(name, ir.UNKNOWN)
-            old = self.env.get(name)
-            if known is None and isinstance(old, ir.Value) and isinstance(statement, LOOPS):
-                t = ir.UNKNOWN
-            writes[name] = self.value(name, t, False, [*regions, self.anywhere])
+            memory = self.regions_of(known[name]) if name in known_types else [*regions, self.anywhere]
+            writes[name] = self.value(name, known_types.get(name, ir.UNKNOWN), False, memory)
             self.env[name] = writes[name]
         for name in lists - stores:
             writes[name] = self.value(name, ir.Type(self.type_of(self.env[name]).kind), False, regions)
