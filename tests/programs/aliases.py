@@ -647,3 +647,60 @@ def constants_changed_ahead(x):
         if i < 5:
             a[i + 1] = v * x[i]
     return s
+
+
+@program(LINE, engine="compiled")
+def argument_under_another_name_in_a_loop(x):
+    u = x
+    s = 0.0
+    for k in range(3):
+        u *= 0.5
+        s = s + np.sum(x * x) * u[k]
+    return s
+
+
+@program(LINE, engine="compiled", smooth=True)
+def two_names_of_what_a_loop_adds_to(x):
+    u = x * 1.0
+    v = u
+    for _ in range(3):
+        u += 0.1 * np.sin(v)
+        w = v[1:] * v[0]
+    return np.sum(v * u) + np.sum(w)
+
+
+@program(LINE, engine="compiled", smooth=True)
+def another_name_made_within_errstate(x):
+    u = x**2
+    with np.errstate(all="ignore"):
+        v = u
+        w = v
+    u[1] += x[0]
+    return np.sum(v * x) + w[1]
+
+
+@program(LINE, LINE + 1, engine="compiled")
+def constant_argument_is_changed_after_a_loop_that_stays(x, w):
+    for _ in range(2):
+        z = np.zeros_like(w)
+    w[1:] *= w[:-1] + z[1:]
+    w[2] += x[0]
+    return np.sum(w * x)
+
+
+@program(LINE, LINE + 1, engine="tape")
+def loop_that_stays_gives_another_name(x, w):
+    for k in range(2):
+        v = w
+    w[1] += x[0]
+    y = w * x
+    v[1] = k
+    return np.sum(y * v) if x[0] > 9 else np.sum(y)
+
+
+@program(LINE, 2.0, engine="compiled", argnums=1)
+def constant_argument_by_its_own_parts(x, k):
+    x *= x[::-1]
+    x[1:] -= k
+    x[:-1] = x[1:] * k
+    return np.sum(x**2)

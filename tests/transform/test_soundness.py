@@ -393,3 +393,36 @@ def called_as_it_is_and_as_a_generated_function(x, y):
 def test_a_generated_function_does_not_take_the_name_of_the_users():
     gradient = s2sgrad.grad(called_as_it_is_and_as_a_generated_function, 1, mode="compiled")(0.3, V)
     np.testing.assert_array_equal(gradient, V)
+
+
+# ------------------------------------------------------------- functions that write out of their source's sight
+
+
+def adds_at_places(a):
+    np.add.at(a, [1, 0], np.min(a))
+    return 0.5
+
+
+def calls_what_adds_at_places(x):
+    return adds_at_places(x) * np.sum(x * x)
+
+
+def test_a_function_that_runs_on_the_tape_alone_changes_nothing():
+    def differentiated(mode):
+        return s2sgrad.grad(calls_what_adds_at_places, mode=mode)(V.copy())
+
+    np.testing.assert_array_equal(differentiated("auto"), differentiated("tape"))
+
+
+@pytest.mark.parametrize("name", ["fill", "__setitem__", "__imul__", "sort"])
+def test_bound_methods_that_write_are_seen(name):
+    b = np.array([1.0, 3.0, 2.0])
+    write = getattr(b, name)
+
+    def f(x):
+        y = x * b
+        write(*{"fill": (2.0,), "__setitem__": (0, 2.0), "__imul__": (2.0,), "sort": ()}[name])
+        return np.sum(y)
+
+    with pytest.raises(CompileError, match="changes what it is a method of|cannot be seen"):
+        s2sgrad.grad(f, mode="compiled")(V)

@@ -99,15 +99,19 @@ class Branches:
         self.env = dict(before)
         orelse = ir.Block()
         stale = set()
+        given = {thing: thing for thing in before.values() if isinstance(thing, ir.Value)}
         for name, thing in env.items():
             if thing is before.get(name) or not isinstance(thing, ir.Value):
                 self.env[name] = thing
+                continue
+            if thing in given:  # another name of the same
+                self.env[name] = given[thing]
                 continue
             if self.same_object(thing, before.get(name)) is not None:
                 stale.add(self.same_object(thing, before[name]))
                 self.env[name] = before[name]
                 continue
-            self.env[name] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+            self.env[name] = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
             self.same_optional(self.env[name], thing)
             results.append(self.env[name])
             then.results = (*then.results, thing)

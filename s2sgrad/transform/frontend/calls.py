@@ -192,7 +192,7 @@ class Calls:
 
     def inactive_call(self, function, positional, keywords, node, spelling):
         """A call of a known function none of whose (already placed) arguments carries a derivative."""
-        if effects.writes_out(function, node) or self.session.mutator(function) is not None:
+        if effects.writes_out(function, node) or effects.mutator(function) is not None:
             self.refuse(f"{text(node.func)} writes into one of its arguments", node)
         operands = tuple(map(self.operand, positional))
         named = {k: self.operand(t) for k, t in keywords.items()}

@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 import sys
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 
 import gast
 import numpy as np
@@ -124,6 +124,34 @@ MUTATORS = {
 
 # Functions that may read or change local variables without naming them.
 OPAQUE = frozenset([eval, exec, compile, locals, globals, vars, dir, input, sys._getframe, inspect.currentframe])
+
+
+def mutator(function) -> int | None:
+    """The position of the argument that a function writes to, or None.
+
+    Examples
+    --------
+    >>> mutator(np.add.at), mutator(np.copyto), mutator(np.sort)
+    (0, 0, None)
+    """
+    name = getattr(function, "__name__", "")
+    at = name == "at" and isinstance(getattr(function, "__self__", None), np.ufunc)
+    if at or name == "shuffle":
+        return 0
+    return MUTATORS.get(function) if getattr(function, "__hash__", None) else None
+
+
+def is_mutating_method(function) -> bool:
+    """Is it a method, bound to an object already, that changes the object?
+
+    Examples
+    --------
+    >>> is_mutating_method([].append), is_mutating_method(np.ones(2).__setitem__), is_mutating_method(np.ones(2).sum)
+    (True, True, False)
+    """
+    owner = getattr(function, "__self__", None)
+    bound = isinstance(function, (BuiltinFunctionType, MethodWrapperType)) and not inspect.ismodule(owner)
+    return bound and (function.__name__ in MUTATING_METHODS or function.__name__.strip("_") in IN_PLACE)
 
 
 @functools.cache
@@ -280,8 +308,10 @@ class Purity:
         return self._reasons[key]
 
     def _reason_of_object(self, function) -> str | None:
-        if function in MUTATORS if function.__hash__ else False:
+        if mutator(function) is not None:
             return "it writes into its argument"
+        if is_mutating_method(function):
+            return f"{function.__name__} changes what it is a method of"
         if function in OPAQUE if function.__hash__ else False:
             return "it may do anything"
         if resolve.is_trusted(function):

@@ -417,7 +417,7 @@ class InertExpressions:
     def _known_call(self, function, node, arguments, cheap, pure, regions, bound):
         if function in self.session.plain(effects.OPAQUE, function):
             self.refuse(f"{text(node.func)}() reaches local variables behind the compiler's back", node)
-        where = self.session.mutator(function)
+        where = effects.mutator(function)
         if where is not None:
             if function is next:
                 self.refuse("an iterator that is advanced by next() is not compiled", node)
@@ -535,7 +535,7 @@ class InertExpressions:
                         return "it writes into an array (out=)"
                     if known is None and attr not in effects.known_methods():
                         return f"what {text(node.func)} does cannot be seen"
-                    if known is not None and (self.session.mutator(known.value) is not None):
+                    if known is not None and (effects.mutator(known.value) is not None):
                         return f"{text(node.func)} writes into an argument"
                     if known is not None and self.session.purity.reason(known.value):
                         return self.session.purity.reason(known.value)

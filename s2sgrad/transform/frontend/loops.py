@@ -25,6 +25,7 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.optional import is_optional
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.rows import Rows
+from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.scan import (
     exposed_names,
     is_pair,
@@ -151,6 +152,7 @@ class Loops(Unrolling, Rows):
         """
         before = dict(self.env)
         names = sorted(n for n in stores if (n in before and (n in exposed or n in after)) or n in after)
+        names += self.other_names(names, before, statement)
         state = {}
         for name in names:
             thing = before.get(name)
@@ -239,6 +241,15 @@ class Loops(Unrolling, Rows):
         self.carried_on = carried_on
         block.results = tuple(results)
         return made, carried, block
+
+    @staticmethod
+    def other_names(names: list, before: dict, statement) -> list:
+        """The other names of the arrays that a loop changes by ``name += ...``: they are carried as one."""
+        statements = [n for n in syntax.walk(statement) if isinstance(n, gast.AugAssign)]
+        augmented = {n.target.id for n in statements if isinstance(n.target, gast.Name)}
+        changed = {before.get(n) for n in names if n in augmented}
+        changed = {v for v in changed if isinstance(v, ir.Value) and v.type.kind is Kind.ARRAY}
+        return [n for n, thing in before.items() if n not in names and isinstance(thing, ir.Value) and thing in changed]
 
     def adopt(self, value, active, regions) -> None:
         """Take a value made elsewhere into account."""

@@ -77,18 +77,6 @@ class Session:
         return functions
 
     @staticmethod
-    def mutator(function):
-        """The position of the argument that a function writes to, or None."""
-        try:
-            if getattr(function, "__name__", "") == "shuffle":
-                return 0
-            if getattr(function, "__name__", "") == "at" and isinstance(getattr(function, "__self__", None), np.ufunc):
-                return 0
-            return effects.MUTATORS.get(function)
-        except TypeError:
-            return None
-
-    @staticmethod
     def is_effectless(function) -> bool:
         """May a call of it be left out, or made elsewhere?"""
         if isinstance(function, np.ufunc):
