@@ -25,7 +25,6 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.optional import is_optional
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.rows import Rows
-from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.scan import (
     exposed_names,
     is_pair,
