@@ -704,3 +704,36 @@ def constant_argument_by_its_own_parts(x, k):
     x[1:] -= k
     x[:-1] = x[1:] * k
     return np.sum(x**2)
+
+
+@program(LINE, 0.3, 1.6, engine="compiled", argnums=1)
+def closure_reads_what_branches_of_branches_change(x, v, k):
+    u = x
+    f = lambda: u[3] * x[0]
+    if k < 1.0:
+        if k < 0.5:
+            u -= 0.5
+    elif k < 5.0:
+        u[-1] = u[3] = v**2
+    return f() + u[-1]
+
+
+@program(LINE, 0.3, engine="compiled", argnums=1)
+def closure_reads_what_is_changed_within_errstate(x, v):
+    def f():
+        return u[3] * v
+
+    u = x * 1.0
+    with np.errstate(all="ignore"):
+        if v > 0.1:
+            u[3] = v**2
+    return f()
+
+
+@program(LINE, engine="compiled", smooth=True)
+def slices_of_other_lengths_in_each_turn(x):
+    u = np.cumsum(x**2)
+    for i in range(6):
+        v = u[i + 1 :]
+        w = u[: i + 1] * x[i]
+    return np.sum(v**2) + np.sum(w**2)

@@ -96,7 +96,7 @@ class Branches:
         if end is not None:
             self.refuse("this `with` block is left in the middle, which is not compiled", statement)
         before, results = self.env, []
-        self.env = dict(before)
+        self.env = {name: thing for name, thing in before.items() if name in env}
         orelse = ir.Block()
         stale = set()
         given = {thing: thing for thing in before.values() if isinstance(thing, ir.Value)}
@@ -151,7 +151,7 @@ class Branches:
             return
         results = []
         known: dict = {}  # two names of one array stay that
-        self.env = dict(before)
+        self.env = {name: thing for name, thing in before.items() if name in env_then or name in env_else}
         views, stale = [], set()
         for name in sorted({*env_then, *env_else}, key=lambda n: (self.is_same_view(env_then, env_else, n), n)):
             a, b = env_then.get(name), env_else.get(name)

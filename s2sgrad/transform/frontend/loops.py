@@ -162,6 +162,7 @@ class Loops(Unrolling, Rows):
         shared: set = set()
         others: set = set()
         optional = {n for n in names if isinstance(before.get(n), ir.Value) and before[n] in self.maybe}
+        earliest = types.fresh()
         self.loops = (*self.loops, object())
         try:
             for _ in range(MOST_TURNS):
@@ -211,8 +212,8 @@ class Loops(Unrolling, Rows):
                 last = end[name]
                 initial = before.get(name)
                 parameter = parameters.get(name)
-                if parameter is None:
-                    parameter = self.value(name, t, active)
+                if parameter is None:  # what the turn before has bound, which may have other lengths
+                    parameter = self.value(name, types.of_older_lengths(t, earliest), active)
                 for region in self.regions_of(last):
                     for other in self.regions_of(parameter):
                         region.join(other)

@@ -224,7 +224,9 @@ class Lowering(
         else:
             if any(syntax.contains(s, (gast.Yield, gast.YieldFrom)) for s in self.body):
                 self.refuse("a generator is not compiled", node)
-            result = self.walk(self.body, frozenset(), tail=True)
+            nested = [n for s in self.body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS)]
+            called_later = frozenset().union(*map(self.names.captured, nested)) & self.local
+            result = self.walk(self.body, called_later, tail=True)
         if result is NEVER or result is None:
             result = ir.Constant(None)
         statements = without_unused(self.statements, result, self.again)
