@@ -708,7 +708,7 @@ def constant_argument_by_its_own_parts(x, k):
 
 @program(LINE, 0.3, 1.6, engine="compiled", argnums=1)
 def closure_reads_what_branches_of_branches_change(x, v, k):
-    u = x
+    u = x * 1.0
     f = lambda: u[3] * x[0]
     if k < 1.0:
         if k < 0.5:

@@ -63,7 +63,7 @@ def is_older(symbol: Symbol, name: int) -> bool:
     """Surely made of names that `fresh` has given before it gave `name`.
 
     >>> n, later, k = Axis(fresh()), fresh(), Axis(fresh())
-    >>> is_older(Axis(("less", n, 2)), later), is_older(k, later)
+    >>> is_older(Axis(("less", n, 1)), later), is_older(k, later)
     (True, False)
     """
     if isinstance(symbol, Axis):
