@@ -737,3 +737,14 @@ def slices_of_other_lengths_in_each_turn(x):
         v = u[i + 1 :]
         w = u[: i + 1] * x[i]
     return np.sum(v**2) + np.sum(w**2)
+
+
+@program(LINE, 0.3, engine="compiled", argnums=(0, 1), smooth=True)
+def shape_of_what_one_branch_changes(x, k):
+    m = x
+    for c in [1.1, 0.5, 1.4]:
+        u = v = x * k
+        if c <= 1:
+            v += 0.5
+            m = np.cos(u)
+    return np.sum(m)

@@ -313,7 +313,7 @@ class Flow(Operations):
             lists.append((source, Value("rows", Type(Kind.LIST, element=types.of_each(types.type_of(operand), 0)))))
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
-        block = self.settled(forward, with_templates(block, inner.lengths), walk.enters(s))
+        block = self.settled(forward, with_templates(block, inner.lengths, forward), walk.enters(s))
         if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
             # nothing before the loop depends on it
             return

@@ -20,8 +20,12 @@ from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Value
 
 
-def with_templates(block: ir.Block, lengths: Lengths) -> ir.Block:
-    """A backward block that asks the shapes of values from outside of it of as few of them as may be."""
+def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.Block:
+    """A backward block that asks the shapes of values from outside of it of as few of them as may be.
+
+    What one branch of the `forward` block defines is asked only for what the same branch does.
+    """
+    arms = _arms(forward)
     own = walk.defined(block)
     contents = contents_read(block)
     known = [v for v in walk.free(block) if v in contents and v.type.kind is Kind.ARRAY]
@@ -31,13 +35,25 @@ def with_templates(block: ir.Block, lengths: Lengths) -> ir.Block:
         if not isinstance(v, Value) or v.type.kind is not Kind.ARRAY or v in own or v in contents:
             return v
         if v not in chosen:
-            alike = (w for w in known if types.same_dtype(v.type, w.type) and lengths.same(v.type, w.type))
+            there = [w for w in known if arms.get(w) in (None, arms.get(v))]
+            alike = (w for w in there if types.same_dtype(v.type, w.type) and lengths.same(v.type, w.type))
             chosen[v] = next(alike, v)
             if chosen[v] is v:
                 known.append(v)
         return chosen[v]
 
     return _replaced(block, template)
+
+
+def _arms(block: ir.Block, arm=None) -> dict:
+    """For each value that is defined in a block inside of this one: the innermost such block."""
+    found: dict = {}
+    for s in block.statements:
+        if arm is not None:
+            found |= dict.fromkeys(walk.defines(s), arm)
+        for inner in walk.blocks(s):
+            found |= _arms(inner, id(inner))
+    return found
 
 
 def _replaced(block: ir.Block, template) -> ir.Block:
