@@ -739,7 +739,7 @@ def slices_of_other_lengths_in_each_turn(x):
     return np.sum(v**2) + np.sum(w**2)
 
 
-@program(LINE, 0.3, engine="compiled", argnums=(0, 1), smooth=True)
+@program(LINE, 0.3, engine="compiled", argnums=(0, 1))
 def shape_of_what_one_branch_changes(x, k):
     m = x
     for c in [1.1, 0.5, 1.4]:

@@ -19,6 +19,8 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Kind, Value
 
+NOTHING = ir.Constant(None)
+
 
 def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.Block:
     """A backward block that asks the shapes of values from outside of it of as few of them as may be.
@@ -46,11 +48,15 @@ def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.B
 
 
 def _arms(block: ir.Block, arm=None) -> dict:
-    """For each value that is defined in a block inside of this one: the innermost such block."""
+    """For each value that is defined in a block inside of this one only: the innermost such block."""
     found: dict = {}
     for s in block.statements:
         if arm is not None:
             found |= dict.fromkeys(walk.defines(s), arm)
+        if isinstance(s, ir.If):
+            for result, one, other in zip(s.results, s.then.results, s.orelse.results, strict=True):
+                if NOTHING in (one, other):
+                    found[result] = id(s.orelse if one == NOTHING else s.then)
         for inner in walk.blocks(s):
             found |= _arms(inner, id(inner))
     return found
