@@ -59,20 +59,6 @@ def is_named(symbol: Symbol) -> bool:
     return isinstance(symbol, int) or symbol.name is not None
 
 
-def is_older(symbol: Symbol, name: int) -> bool:
-    """Surely made of names that `fresh` has given before it gave `name`.
-
-    >>> n, later, k = Axis(fresh()), fresh(), Axis(fresh())
-    >>> is_older(Axis(("less", n, 1)), later), is_older(k, later)
-    (True, False)
-    """
-    if isinstance(symbol, Axis):
-        return is_older(symbol.name, name)
-    if isinstance(symbol, (tuple, frozenset)):
-        return all(is_older(part, name) for part in symbol)
-    return isinstance(symbol, str) or (isinstance(symbol, int) and symbol < name)
-
-
 def is_many(symbol: Symbol) -> bool:
     """Surely not 1."""
     return symbol != 1 if isinstance(symbol, int) else symbol.many

@@ -95,17 +95,6 @@ def of_any_length(t: Type) -> Type:
     return with_names(replace(t, shape=None, contiguous=False)) if t.kind is Kind.ARRAY else t
 
 
-def of_older_lengths(t: Type, name: int) -> Type:
-    """The type with new names for lengths that may have been named after `name` was."""
-    if t.items is not None:
-        return replace(t, items=tuple([of_older_lengths(item, name) for item in t.items]))
-    if t.element is not None:
-        return replace(t, element=of_older_lengths(t.element, name))
-    if t.kind is not Kind.ARRAY or t.ndim is None or axes.is_older(axes_of(t), name):
-        return t
-    return with_names(replace(t, shape=tuple([s if axes.is_older(s, name) else axes.ANY for s in axes_of(t)])))
-
-
 def of_any_layout(t: Type) -> Type:
     """The type with nothing known of where the elements of arrays are.
 

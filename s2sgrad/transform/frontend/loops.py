@@ -213,7 +213,7 @@ class Loops(Unrolling, Rows):
                 initial = before.get(name)
                 parameter = parameters.get(name)
                 if parameter is None:  # what the turn before has bound, which may have other lengths
-                    parameter = self.value(name, types.of_older_lengths(t, earliest), active)
+                    parameter = self.value(name, types.of_each(t, earliest), active)
                 for region in self.regions_of(last):
                     for other in self.regions_of(parameter):
                         region.join(other)
