@@ -3,7 +3,7 @@
 import contextlib
 import signal
 
-LONGEST = 20  # seconds that a program may take
+LONGEST = 20  # seconds of the processor that a program may take
 
 
 class Endless(BaseException):
@@ -15,10 +15,10 @@ def limited(seconds=LONGEST):
     def stop(*_):
         raise Endless(f"not done after {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
