@@ -6,6 +6,7 @@ Importing this package fills the table; `lookup` asks it.
 from s2sgrad.rules import (
     elementwise,
     fft,
+    fitting,
     helpers,
     inactive,
     indexing,
@@ -32,7 +33,7 @@ from s2sgrad.rules.table import (
 
 FAMILIES = (
     *(elementwise, scalar, reductions, shapes, indexing, products),
-    *(linalg, fft, sorting, inactive, methods, helpers, neural, placing),
+    *(linalg, fitting, fft, sorting, inactive, methods, helpers, neural, placing),
 )
 
 __all__ = [

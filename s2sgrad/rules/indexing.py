@@ -72,3 +72,14 @@ jvp(
     ),
     default=lambda t, out, condlist, choicelist, default=0: np.where(first_true(condlist)[-1], t, 0.0),
 )
+
+# ---------------------------------------------------------------- windows and counts
+
+
+def windows_adjoint(g, x, window_shape, axis=None):
+    return gather_adjoint(g, x, np.lib.stride_tricks.sliding_window_view(indices_like(x), window_shape, axis))
+
+
+linear(np.lib.stride_tricks.sliding_window_view, windows_adjoint)
+vjp(np.bincount, weights=lambda g, out, x, weights, minlength=0: np.take(g, x))
+jvp(np.bincount, weights=lambda t, out, x, weights, minlength=0: np.bincount(x, t, minlength))

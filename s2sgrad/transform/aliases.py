@@ -26,7 +26,12 @@ _NEW = {
     np.where, np.sum, np.mean, np.prod, np.var, np.std, np.cumsum, np.cumprod, np.tile, np.repeat, np.outer,
     np.dot, np.inner, np.tensordot, np.kron, np.convolve, np.interp, np.sort, np.argsort, np.roll, np.take, np.append,
     np.clip, np.tril, np.triu, np.max, np.min, np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det,
-    np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin, np.vdot,
+    np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin, np.vdot, np.fft.fft, np.fft.ifft, np.fft.rfft,
+    np.fft.irfft,
+    np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2, np.fft.fftfreq, np.fft.rfftfreq,
+    np.gradient, np.trapezoid, np.quantile, np.percentile, np.median, np.kron, np.cross, np.cov, np.corrcoef,
+    np.bincount, np.searchsorted, np.digitize, np.pad, np.delete, np.insert, np.take_along_axis, np.tri, np.logspace,
+    np.geomspace, np.flatnonzero, np.argwhere, np.isclose, np.isin, np.linalg.eigvalsh, np.linalg.lstsq,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
     arrays.where_less, arrays.reached, arrays.hit_count, arrays.inner,
 }  # fmt: skip

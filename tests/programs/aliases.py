@@ -368,7 +368,7 @@ def complex_buffer(x):
     return np.sum(np.abs(z) ** 2)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def spectrum_changed(x):
     z = np.fft.fft(x)
     z[1:] *= 0.5

@@ -323,3 +323,39 @@ def runge_kutta(y):
         k4 = slope(y + h * k3)
         y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     return y[0] ** 2 + y[1]
+
+
+def halved_twice(a, b):
+    a, b = a / 2, b / 2
+    return a + b
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def helper_of_what_is_filled(x):
+    """What the helper is given carries a derivative from the second turn on only."""
+    r = np.ones((3, 3))
+    r[0, 0] = 0
+    for i in range(1, 3):
+        for j in range(1, 3):
+            r[i, j] = x[i] * halved_twice(r[i - 1, j], r[i, j - 1])
+    return r[2, 2] * r[1, 2]
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def helper_of_what_is_summed(x):
+    s = 0.0
+    for i in range(3):
+        s = halved_twice(s, 1.0) * x[i]
+        s = s * s + x[i]
+    return s
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def array_of_a_name_that_is_bound_anew(x):
+    """Before the loop `d` is an array, in it a number: nothing is handed on."""
+    d = np.zeros(3)
+    s = np.sum(d)
+    for i in range(2):
+        d = x[i] - x[i + 1]
+        s += d * d
+    return s

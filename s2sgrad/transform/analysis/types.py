@@ -1060,12 +1060,6 @@ def _stack(arrays_, axis=0, **options) -> Type:
     return one_array(common.dtype, shape=tuple(shape))
 
 
-@_handles(np.hstack, np.vstack, np.dstack, np.column_stack)
-def _pasted(tup, **options) -> Type:
-    common = _parts(tup)
-    return UNKNOWN if common is None or options else one_array(common.dtype, None)
-
-
 @_handles(np.split, np.array_split)
 def _split(ary, indices_or_sections, axis=0) -> Type:
     t = type_of(ary)
@@ -1195,10 +1189,15 @@ def _square_of(n) -> tuple | None:
 
 
 @_handles(np.linspace)
-def _linspace(start, stop, num=50, *options, **keywords) -> Type:
-    real = all(type_of(end).kind is Kind.NUMBER and type_of(end).is_real for end in (start, stop))
-    double = {type_of(start).dtype, type_of(stop).dtype} <= {"int", "float", "bool", "int64", "float64"}
-    return UNKNOWN if options or keywords or not real else one_array("float64" if double else REAL, 1)
+def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0) -> Type:
+    ends = [type_of(start), type_of(stop)]
+    if not all(t.kind is Kind.NUMBER and t.is_real for t in ends) or dtype is not None or constant(axis) != 0:
+        return UNKNOWN
+    double = {t.dtype for t in ends} <= {"int", "float", "bool", "int64", "float64"}
+    points = one_array("float64" if double else REAL, 1)
+    if constant(retstep) is True:
+        return _several(points, Type(Kind.NUMBER, REAL, 0, ()))
+    return points if constant(retstep) is False else UNKNOWN
 
 
 @_handles(np.argsort, np.argpartition)
@@ -1586,7 +1585,9 @@ def _guarded(g, d) -> Type:
     types = [type_of(g), type_of(d)]
     kind, ndim, shape = _broadcast(types)
     dtype = _resolve(np.divide, [t.dtype for t in types])
-    if kind is Kind.NUMBER and not all(t.dtype == "float" for t in types):
+    if kind is Kind.NUMBER and all(t.dtype == "float" for t in types):
+        return FLOAT
+    if kind is Kind.NUMBER:
         return Type(dtype=REAL if dtype and all(t.is_real for t in types) else None)
     return Type(kind, dtype, ndim, shape)
 

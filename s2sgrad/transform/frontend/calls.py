@@ -461,7 +461,7 @@ class Calls:
 
     def call_lowered(self, found, given: dict, key: tuple, node, function=None, scope=None, specs=()):
         """The `Call` of a function lowered for what it is given."""
-        passing = Passing(self)
+        passing = Passing(self, recursive=self.session.is_within(found))
         described = tuple((name, passing.describe(name, thing)) for name, thing in given.items())
         callee, info = self.session.callee((*key, described), found, given, passing, function, scope, specs)
         if info.writes_outside:
@@ -625,8 +625,9 @@ class Passing:
     what the argument is there.
     """
 
-    def __init__(self, caller):
+    def __init__(self, caller, recursive=False):
         self.caller = caller
+        self.recursive = recursive
         self.operands: list = []
         self.tokens: dict = {}
         self.back: list = []
@@ -662,7 +663,10 @@ class Passing:
         return ("value", self.type_there(self.caller.type_of(thing)), self.caller.activity(thing))
 
     def type_there(self, t: ir.Type) -> ir.Type:
-        """`t` with its lengths named by numbers that depend on the other arguments only."""
+        """`t` with its lengths named by numbers that depend on the other arguments only.
+
+        What a function gives to itself has new lengths each time, as halves of halves: they get plain names there.
+        """
 
         def there(name):
             if name not in self.tokens:
@@ -670,7 +674,10 @@ class Passing:
                 self.back.append(name)
             return self.tokens[name]
 
-        return map_shapes(t, lambda axis: dataclasses.replace(axis, name=there(axis)), there)
+        def axis_there(axis):
+            return dataclasses.replace(axis, name=there(axis))
+
+        return map_shapes(t, axis_there, there, whole=self.recursive)
 
     def type_here(self, t: ir.Type) -> ir.Type:
         """A type that holds in the callee, as it is for the caller."""
@@ -721,16 +728,24 @@ class Passing:
         return value
 
 
-def map_shapes(t: ir.Type, axis, token) -> ir.Type:
-    """The type with each `Axis` with a plain name replaced, and the token of a shape of unknown dimension."""
-    items = None if t.items is None else tuple(map_shapes(i, axis, token) for i in t.items)
-    element = None if t.element is None else map_shapes(t.element, axis, token)
+def map_shapes(t: ir.Type, axis, token, whole=False) -> ir.Type:
+    """The type with each `Axis` with a plain name replaced, and the token of a shape of unknown dimension.
+
+    Where `whole` is said, names that are built of others are not looked into.
+    """
+    items = None if t.items is None else tuple(map_shapes(i, axis, token, whole) for i in t.items)
+    element = None if t.element is None else map_shapes(t.element, axis, token, whole)
     if items is None and element is None and (t.shape is None or t.shape == ()):
         return t
     if t.shape is None:
         shape = None
     elif isinstance(t.shape, tuple):
-        shape = tuple([axes.renamed(n, axis) for n in t.shape])
+        shape = tuple(
+            [
+                axis(n) if whole and isinstance(n, Axis) and n.name is not None else axes.renamed(n, axis)
+                for n in t.shape
+            ]
+        )
     else:
         shape = token(t.shape)
     return dataclasses.replace(t, shape=shape, items=items, element=element)

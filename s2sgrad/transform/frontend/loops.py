@@ -14,6 +14,7 @@ from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
+    NUMERIC,
     SEQUENCES,
     any_active,
     either,
@@ -26,6 +27,7 @@ from s2sgrad.transform.frontend.optional import is_optional
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.rows import Rows
 from s2sgrad.transform.frontend.scan import (
+    assignments,
     exposed_names,
     is_pair,
     jumps,
@@ -157,6 +159,7 @@ class Loops(Unrolling, Rows):
             thing = before.get(name)
             if isinstance(thing, ir.Value):
                 state[name] = (thing.type, self.activity(thing))
+        self.foresee(names, state, before, statement)
         together = {n: self.first_name(n, names, before) for n in names}
         lost: set = set()
         shared: set = set()
@@ -250,6 +253,32 @@ class Loops(Unrolling, Rows):
         changed = {before.get(n) for n in names if n in augmented}
         changed = {v for v in changed if isinstance(v, ir.Value) and v.type.kind is Kind.ARRAY}
         return [n for n, thing in before.items() if n not in names and isinstance(thing, ir.Value) and thing in changed]
+
+    def foresee(self, names: list, state: dict, before: dict, statement) -> None:
+        """Say of floats that a turn will give a derivative, by the text, that they have one in the first turn already.
+
+        What is not active stays the user's own text, of which less is known: the result of a helper, say.
+        """
+        reached: set = set()
+        found = list(assignments(statement))
+        count = -1
+        while count != len(reached):
+            count = len(reached)
+            for targets, value in found:
+                if not targets <= reached and (self.may_be_active(value) or self.names.loads(value) & reached):
+                    reached |= targets
+        written = self.names.stores(statement)
+        coming = [before[name] for name in reached if isinstance(before.get(name), ir.Value)]
+        coming = [v for v in coming if v.type.kind in NUMERIC and (v.type.dtype or "").startswith("float")]
+        coming = {v for v in coming if v not in self.views}
+        for name, thing in before.items():
+            if not isinstance(thing, ir.Value) or thing not in coming:
+                continue
+            if name not in state and name not in written and thing.type.kind is Kind.ARRAY:
+                names.append(name)  # an array that is written to
+                state[name] = thing.type, True
+            elif name in state and name in reached:
+                state[name] = thing.type, True
 
     def adopt(self, value, active, regions) -> None:
         """Take a value made elsewhere into account."""

@@ -39,6 +39,24 @@ def is_pair(target) -> bool:
     return isinstance(target, (gast.Tuple, gast.List)) and len(target.elts) == 2
 
 
+def root_name(target) -> str:
+    """The name whose value an assignment to `target` changes or sets: ``x`` of ``x[i].real``."""
+    while isinstance(target, (gast.Subscript, gast.Attribute, gast.Starred)):
+        target = target.value
+    return target_name(target)
+
+
+def assignments(statement):
+    """Each assignment in a statement, at any depth: the names that it sets or changes, and the expression."""
+    for node in syntax.walk(statement):
+        if isinstance(node, gast.Assign):
+            yield {root_name(t) for target in node.targets for t in targets_of(target)}, node.value
+        elif isinstance(node, (gast.AugAssign, gast.AnnAssign)) and node.value is not None:
+            yield {root_name(node.target)}, node.value
+        elif isinstance(node, (gast.For, gast.AsyncFor)):
+            yield {root_name(t) for t in targets_of(node.target)}, node.iter
+
+
 def code_node(operand):
     return gast.Constant(operand.value, None) if isinstance(operand, ir.Constant) else operand.node
 

@@ -1,15 +1,18 @@
 """What the lowering of one function and of all functions that it calls has in common."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from s2sgrad.errors import CompileError, Location
 from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, syntax
 from s2sgrad.transform.frontend.calls import carrying
 
 MOST_CALLEES = 150
+DEEPEST = 12  # how often a function is lowered within itself, for ever new kinds of arguments
 QUIET = {"numpy", "math", "operator", "_operator", "scipy", "cmath"}
 
 
@@ -53,6 +56,7 @@ class Session:
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     strict: bool = False  # nothing may run on the tape
     callees: dict = field(default_factory=dict)
+    lowering: Counter = field(default_factory=Counter)  # which functions are being lowered, and how often
     kept: list = field(default_factory=list)
     rows: dict = field(default_factory=dict)
 
@@ -90,6 +94,10 @@ class Session:
 
         return function is stop_gradient
 
+    def is_within(self, found) -> bool:
+        """Is this the call of a function that is being lowered?"""
+        return self.lowering[found.file, found.node.lineno, found.name] > 0
+
     def own_names(self, nested) -> set:
         """Names under which a nested function may call itself."""
         return {nested.name}
@@ -104,7 +112,8 @@ class Session:
             if callee.function is None:
                 info.recursive = True
             return callee, info
-        if len(self.callees) >= MOST_CALLEES:
+        place = found.file, found.node.lineno, found.name
+        if len(self.callees) >= MOST_CALLEES or self.lowering[place] >= DEEPEST:
             passing.caller.refuse(f"{found.name} is called in too many different ways", passing.caller.current)
         label = found.name if found.name.isidentifier() else "function"
         callee = ir.Callee(label, ())
@@ -122,19 +131,22 @@ class Session:
                 lowering.env[name] = passing.enter(name, thing, lowering, parameters, memo)
             for name in {list(given)[i] for _, places in specs for i in places}:
                 lowering.activate(lowering.env[name])
-            block = lowering.run()
+            self.lowering[place] += 1
+            try:
+                block = lowering.run()
+            finally:
+                self.lowering[place] -= 1
             result = block.results[0]
             type_, active = lowering.type_of(result), lowering.activity(result)
-            if not info.recursive or (guess == type_ and info.active == active):
+            stable = guess is not None and types.join(guess, type_) == guess and info.active == active
+            if stable or not info.recursive:
                 break
             if guess is None:
                 clear = [t for t, _ in lowering.returned if t != ir.UNKNOWN]
-                guess, info.active = (clear[0] if clear else ir.UNKNOWN), active
+                guess = clear[0] if clear else ir.UNKNOWN
             else:
-                guess = ir.UNKNOWN if guess != type_ and guess == ir.UNKNOWN else type_
-                info.active = active
-                if guess == ir.UNKNOWN and type_ == ir.UNKNOWN:
-                    break
+                guess = types.join(guess, type_)
+            info.active = active
         info.writes_outside = lowering.writes_outside
         own = lowering.regions_of(result)
         info.fresh = type_.kind is ir.Kind.ARRAY and bool(own) and not any(r.root().external for r in own)
