@@ -67,6 +67,13 @@ def blocks(s) -> tuple:
     return (s.body,) if isinstance(s, ir.For) else ()
 
 
+def with_blocks(s, inner: list):
+    """A branch or loop with other blocks in it."""
+    if isinstance(s, ir.If):
+        return dataclasses.replace(s, then=inner[0], orelse=inner[1])
+    return dataclasses.replace(s, body=inner[0])
+
+
 def defines(s) -> list:
     """The values that a statement defines for those after it."""
     match s:

@@ -77,9 +77,11 @@ class Lengths:
             if a and b:
                 self.equate(a[-1], b[-2:][0])
         elif isinstance(s.function, np.ufunc) or s.function in _BROADCASTING:
-            self.meet([types.type_of(x) for x in s.args])
-            if getattr(s.function, "signature", None) is None:
-                self.broadcast(types.type_of(s.target), [types.type_of(x) for x in s.args])
+            operands = [types.type_of(x) for x in s.args]
+            if any([t.kind is Kind.ARRAY for t in operands]):
+                self.meet(operands)
+                if getattr(s.function, "signature", None) is None:
+                    self.broadcast(types.type_of(s.target), operands)
         elif s.function is operator.getitem and len(s.args) == 2 and s.args[0].type.kind is Kind.ARRAY:
             self.cut(s)
 
@@ -100,7 +102,7 @@ class Lengths:
             return
         for i in range(1, len(target) + 1):
             met = [shape[-i] for shape in shapes if len(shape) >= i and shape[-i] != 1]
-            if met and all(self.equal(met[0], n) for n in met):
+            if met and target[-i] is not met[0] and all(self.equal(met[0], n) for n in met[1:]):
                 self.equate(target[-i], met[0])
 
     def cut(self, s: ir.Op) -> None:

@@ -81,14 +81,9 @@ def _factored(block: ir.Block, uses: Counter) -> ir.Block:
                 taken.update(sum_.parts)
                 statements.extend(reversed(simpler))
                 continue
-        statements.append(_with_blocks(s, uses))
+        inner = [_factored(b, uses) for b in walk.blocks(s)]
+        statements.append(walk.with_blocks(s, inner) if inner else s)
     return ir.Block(statements[::-1], block.results)
-
-
-def _with_blocks(s, uses: Counter):
-    if isinstance(s, ir.If):
-        return dataclasses.replace(s, then=_factored(s.then, uses), orelse=_factored(s.orelse, uses))
-    return dataclasses.replace(s, body=_factored(s.body, uses)) if isinstance(s, ir.For) else s
 
 
 def _is_arithmetic(s) -> bool:

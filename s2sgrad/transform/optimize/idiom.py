@@ -48,12 +48,17 @@ INNER = {operator.mul: np.vdot, arrays.times: arrays.inner}
 
 
 def idiomatic(function: ir.Function) -> ir.Function:
-    """Rewrite operations of the generated part of a function; what nobody reads any more is left to `prune`."""
+    """Rewrite operations of the generated part of a function; what nobody reads any more is left to `prune`.
+
+    Where there is nothing to rewrite it is the function itself.
+    """
     at = function.backward_at
     if at is None:
         return function
     statements = function.body.statements
     after = _Idioms(function.body).block(statements[at:], Lengths(None, statements[:at]))
+    if all(map(operator.is_, after, statements[at:])):
+        return function
     return dataclasses.replace(function, body=ir.Block(statements[:at] + after, function.body.results))
 
 
@@ -82,11 +87,10 @@ class _Idioms:
         lengths = Lengths(outer, statements)
         done = []
         for s in statements:
-            if isinstance(s, ir.If):
-                then, orelse = (ir.Block(self.block(b.statements, lengths), b.results) for b in (s.then, s.orelse))
-                s = dataclasses.replace(s, then=then, orelse=orelse)
-            elif isinstance(s, ir.For):
-                s = dataclasses.replace(s, body=ir.Block(self.block(s.body.statements, lengths), s.body.results))
+            if inner := walk.blocks(s):
+                said = [self.block(b.statements, lengths) for b in inner]
+                if not all(all(map(operator.is_, a, b.statements)) for a, b in zip(said, inner, strict=True)):
+                    s = walk.with_blocks(s, [ir.Block(a, b.results) for a, b in zip(said, inner, strict=True)])
             elif isinstance(s, ir.Op) and s.spelling is None:
                 s = self.said(s, lengths)
             done.append(s)

@@ -25,6 +25,8 @@ f(x):
 """
 
 import dataclasses
+import functools
+from collections.abc import Callable
 
 import gast
 
@@ -45,9 +47,9 @@ def prune(function: ir.Function) -> ir.Function:
     pruner.generated = True
     after = pruner.statements(statements[split:], live)
     pruner.generated = False
-    pruner.unfailing = {id(s) for s in walk.statements(ir.Block(statements[own:split]))}
+    pruner.unfailing = functools.cache(lambda: {id(s) for s in walk.statements(ir.Block(statements[own:split]))})
     between = pruner.statements(statements[own:split], live)
-    pruner.unfailing = unfailing(statements[:own], checks(between + after))
+    pruner.unfailing = functools.cache(lambda: unfailing(statements[:own], checks(between + after)))
     before = pruner.statements(statements[:own], live)
     return dataclasses.replace(
         function,
@@ -70,7 +72,7 @@ class _Pruner:
     def __init__(self, namespace: ir.Namespace):
         self.namespace = namespace
         self.generated = False
-        self.unfailing: set = set()  # the ids of the user's operations that nobody misses
+        self.unfailing: Callable = set  # gives the ids of the user's operations that nobody misses
 
     def block(self, block: ir.Block, live: set) -> ir.Block:
         live.update(v for r in block.results for v in walk.values(r))
@@ -91,7 +93,7 @@ class _Pruner:
             case ir.Op():
                 if s.target in live or s.function is arrays.scalar_seed:
                     return s
-                return None if self.generated or id(s) in self.unfailing else s
+                return None if self.generated or id(s) in self.unfailing() else s
             case ir.Make() | ir.Accumulate():
                 return s if s.target in live else None
             case ir.Store():
