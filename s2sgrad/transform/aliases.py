@@ -7,6 +7,7 @@ on. `Memory` finds these classes of values, generously: whatever is not surely i
 share that of its operands.
 """
 
+import itertools
 import operator
 
 import numpy as np
@@ -136,6 +137,12 @@ def _looks(function, at) -> bool:
 class Memory:
     """The memory of one function.
 
+    Parameters
+    ----------
+    block : Block
+    regions : Regions, optional
+        Which parts of its arrays are written to; else a write changes all of an array.
+
     Attributes
     ----------
     changes : bool
@@ -153,7 +160,8 @@ class Memory:
     [True, True, False, False]
     """
 
-    def __init__(self, block: ir.Block):
+    def __init__(self, block: ir.Block, regions=None):
+        self._regions = regions
         self._parent: dict = {}
         self._members: dict = {}
         everything = list(walk.statements(block))
@@ -161,11 +169,11 @@ class Memory:
         self._at: dict = {}
         self._loops: dict = {}
         self._writes: list = []
-        self._written: dict = {}  # what stands for a class -> when, and inside of which loops, it is written to
+        self._written: dict = {}  # what stands for a class -> what writes to it, when, and inside of which loops
         if self.changes:
             self._survey(block, (), [0])
             for s, at, loops in self._writes:
-                self._written.setdefault(self._root(s.into), []).append((at, loops))
+                self._written.setdefault(self._root(s.into), []).append((s, at, loops))
 
     # ---- classes
 
@@ -251,7 +259,12 @@ class Memory:
         if not self.is_written(v) or not _can_hold(v):
             return False
         at, own = self._at.get(v, -1), self._loops.get(v, ())
-        return any(when > at or set(loops) & set(own) for when, loops in self._written[self._root(v)])
+        for s, when, loops in self._written[self._root(v)]:
+            around = tuple(itertools.takewhile(set(loops).__contains__, own))
+            changes = when > at or around
+            if changes and not (self._regions and self._regions.are_apart(v, s, when > at, around)):
+                return True
+        return False
 
 
 def _can_hold(v) -> bool:

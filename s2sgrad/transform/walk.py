@@ -3,6 +3,8 @@
 import dataclasses
 from collections.abc import Iterable, Iterator
 
+import gast
+
 from s2sgrad.transform import ir
 
 
@@ -95,6 +97,14 @@ def enters(s) -> list:
     if not isinstance(s, ir.For):
         return []
     return [v for source in s.sources for v in pattern(source.element)] + [c.parameter for c in s.carried]
+
+
+def is_range(x: ir.Code, namespace: ir.Namespace) -> bool:
+    """Is an expression a call of Python's own ``range``?"""
+    node = x.node
+    if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
+        return False
+    return "range" not in x.reads and "range" not in namespace.globals and "range" not in namespace.cells
 
 
 def restored(block: ir.Block) -> dict:

@@ -24,26 +24,26 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def repeats(block: ir.Block, is_written=lambda value: False) -> dict:
+def repeats(block: ir.Block, is_volatile=lambda value: False) -> dict:
     """From each number or array of a block, at any depth, that an operation gives again, to the first one.
 
-    Values are assigned once: what is read under one name has not changed meanwhile. What `is_written` to is left out.
+    Values are assigned once: what is read under one name has not changed meanwhile. What `is_volatile` is left out.
     """
     found: dict = {}
-    _survey(block, {}, found, is_written)
+    _survey(block, {}, found, is_volatile)
     return found
 
 
-def _survey(block: ir.Block, known: dict, found: dict, is_written) -> None:
+def _survey(block: ir.Block, known: dict, found: dict, is_volatile) -> None:
     for s in block.statements:
-        if isinstance(s, ir.Op) and _is_plain(s) and not is_written(s.target):
+        if isinstance(s, ir.Op) and _is_plain(s) and not is_volatile(s.target):
             key = _key(s, found)
             if key is not None and key in known:
                 found[s.target] = known[key]
             elif key is not None:
                 known[key] = s.target
         for inner in walk.blocks(s):
-            _survey(inner, dict(known), found, is_written)
+            _survey(inner, dict(known), found, is_volatile)
 
 
 def _is_plain(s: ir.Op) -> bool:

@@ -11,6 +11,7 @@ import operator
 from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.regions import Regions
 from s2sgrad.transform.analysis.repeats import repeats
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.ir import Kind, Value
@@ -34,10 +35,10 @@ class Adjoint(Flow):
         self.namespace = function.namespace
         self.scope = Scope()
         self.build = Builder()
-        self.memory = Memory(function.body)
+        self.memory = Memory(function.body, Regions(function))
         self.views = views(function.body)
         self.build.unstable = self.memory.is_written
-        self.same = repeats(function.body, self.memory.is_written)
+        self.same = repeats(function.body, self.memory.is_volatile)
         self.origins = origins(function.body)
         self.forward = walk.defined(function.body) | {p.value for p in function.parameters}
         for v in self.forward:

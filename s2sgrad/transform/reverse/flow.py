@@ -392,18 +392,12 @@ class Flow(Operations):
         if len(real) != 1 or walk.exits(s) or not set(needed) <= set(walk.pattern(real[0].element)):
             return None
         x = real[0].iterable
-        if isinstance(x, ir.Code) and self.is_range(x):
+        if isinstance(x, ir.Code) and walk.is_range(x, self.namespace):
             return real[0]
         if any(map(self.memory.is_volatile, walk.values(x))):
             return None
         t = types.type_of(x)
         return real[0] if t.kind in (Kind.ARRAY, Kind.LIST, Kind.TUPLE) else None
-
-    def is_range(self, x: ir.Code) -> bool:
-        node = x.node
-        if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
-            return False
-        return "range" not in x.reads and "range" not in self.namespace.globals and "range" not in self.namespace.cells
 
 
 def merged_type(found: list, t: Type) -> Type:
