@@ -68,6 +68,8 @@ def _judge(program, module, second) -> Verdict:
     tape = value_and_grad(module.f, program.argnums, mode="tape")
     compiled, refused = _run(auto, "auto", module, value, after)
     reason = "" if auto.engine == "compiled" or refused else auto.explain().rows[0].reason
+    if reason.startswith("internal error"):
+        raise Fault(reason, "the tape has to do it")
     taped, refused_too = _run(tape, "tape", module, value, after)
     if refused and not refused_too:
         raise Fault("refused", f"mode='auto' refuses what the tape can do: {refused}")

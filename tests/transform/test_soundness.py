@@ -395,6 +395,25 @@ def test_a_generated_function_does_not_take_the_name_of_the_users():
     np.testing.assert_array_equal(gradient, V)
 
 
+def does_nothing(a):
+    a = a
+    b = a  # noqa: F841
+
+
+def calls_what_does_nothing(x):
+    y = x * 1.0
+    while y[0] < 1:
+        y = y + x
+        does_nothing(np.sum(y))
+    does_nothing(a=np.prod(y))
+    return np.sum(y * y)
+
+
+def test_a_function_that_does_nothing_is_written_down():
+    gradient = s2sgrad.grad(calls_what_does_nothing, mode="compiled")(np.array([0.4, 1.0]))
+    np.testing.assert_allclose(gradient, 2 * 9 * np.array([0.4, 1.0]))
+
+
 # ------------------------------------------------------------- functions that write out of their source's sight
 
 

@@ -269,7 +269,7 @@ class _Emitter:
         function = self.function
         body = [Docstring(function.doc)] if function.doc else []
         body += self.body()
-        node = gast.FunctionDef(self.unit.name, self.signature(), body, [], None, None, [])
+        node = gast.FunctionDef(self.unit.name, self.signature(), body or [gast.Pass()], [], None, None, [])
         printer = Printer()
         printer.dispatch(node)
         self.origins = printer.origins
