@@ -748,3 +748,70 @@ def shape_of_what_one_branch_changes(x, k):
             v += 0.5
             m = np.cos(u)
     return np.sum(m)
+
+
+@program(LINE, LINE + 1, 3, engine="tape", argnums=(0, 1))
+def name_that_a_loop_of_no_turns_does_not_bind(x, y, n):
+    a = np.zeros(4)
+    b = a
+    if n:
+        b = x
+    a[0] = y[0]
+    while n > 5:
+        b = y
+        n -= 1
+    return np.sum(b * b) + np.sum(a)
+
+
+@program(LINE, LINE + 1, 3, engine="tape", argnums=(0, 1))
+def name_that_a_plain_loop_of_no_turns_does_not_bind(x, y, n):
+    a = np.zeros(4)
+    b = a
+    if n:
+        b = x
+    a[0] = y[0]
+    for b in range(n - 3):
+        pass
+    return np.sum(b * x) + np.sum(a)
+
+
+@program(LINE, LINE + 1, 3, engine="tape", argnums=(0, 1))
+def name_that_a_failing_statement_does_not_bind(x, y, n):
+    a = np.zeros(4)
+    b = a
+    if n:
+        b = x
+    a[0] = y[0]
+    try:
+        b = [1.0][n]
+    except IndexError:
+        pass
+    return np.sum(b * x) + np.sum(a)
+
+
+@program(LINE, 0, engine="tape")
+def name_of_one_branch_that_a_loop_of_no_turns_does_not_bind(x, n):
+    if x[0] > 0:
+        u = x * 2
+    for _ in range(n):
+        u = x * 3
+    return np.sum(u * x)
+
+
+@program(LINE, engine="compiled")
+def parts_of_other_lengths_of_what_was_changed(x):
+    u = x * 1.0
+    u[1] = 3
+    for i in range(3):
+        v = u[i + 1 :]
+    return np.sum(v**2)
+
+
+@program(LINE, engine="compiled")
+def loop_over_what_it_shortens(x):
+    y = x * x
+    y[1] = 0.5
+    for i, v in enumerate(y):
+        if i < 3:
+            y = y[i:] * v
+    return np.sum(y * 0.7)

@@ -20,7 +20,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound, is_unset
 from s2sgrad.transform.ir import Kind
 
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
@@ -245,7 +245,7 @@ class Branches:
                 (t.reason for t in (a, b) if isinstance(t, Unbound)),
                 f"{name} may have no value here: it is assigned in one branch only",
             )
-            return Unbound(reason)
+            return Unbound(reason, is_unset(a) and is_unset(b))
         if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value and a.operand is b.operand:
             return a
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):

@@ -35,7 +35,7 @@ from s2sgrad.transform.frontend.scan import (
     targets_of,
 )
 from s2sgrad.transform.frontend.unrolling import Unrolling
-from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound, is_lost
 from s2sgrad.transform.ir import Kind
 
 MOST_TURNS = 12  # of walking a loop until nothing changes
@@ -137,7 +137,7 @@ class Loops(Unrolling, Rows):
         inner_after = after | exposed
 
         def turn():
-            self.env.update({n: Unbound(f"{n} may have no value here") for n in stores if n not in self.env})
+            self.env.update({n: Unbound(f"{n} may have no value here", True) for n in stores if n not in self.env})
             found = head()
             if self.walk(statement.body, inner_after, tail=False) is NEVER:
                 self.refuse("`raise` at the end of a loop", statement)
@@ -210,6 +210,8 @@ class Loops(Unrolling, Rows):
         for name in names:
             if together.get(name, name) != name:
                 self.env[name] = self.env[together[name]]
+            elif is_lost(before.get(name)):  # it may run no turn
+                self.env[name] = before[name]
             elif name in state:
                 t, active = state[name]
                 last = end[name]

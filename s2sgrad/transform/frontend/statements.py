@@ -36,7 +36,7 @@ from s2sgrad.transform.frontend.scan import (
     target_name,
     targets_of,
 )
-from s2sgrad.transform.frontend.values import FUNCTIONS, Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Inert, Nested, Unbound, is_lost
 from s2sgrad.transform.ir import Kind
 
 
@@ -487,7 +487,8 @@ class Statements:
         for name in sorted(stores):
             memory = self.regions_of(known[name]) if name in known_types else [*regions, self.anywhere]
             writes[name] = self.value(name, known_types.get(name, ir.UNKNOWN), False, memory)
-            self.env[name] = writes[name]
+            if not (blocks and is_lost(self.env.get(name))):
+                self.env[name] = writes[name]
         for name in lists - stores:
             writes[name] = self.value(name, ir.Type(self.type_of(self.env[name]).kind), False, regions)
             self.env[name] = writes[name]

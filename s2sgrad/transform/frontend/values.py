@@ -92,9 +92,27 @@ FUNCTIONS = (Nested, Bound, Partial)  # functions that exist only while compilin
 
 @dataclass(slots=True, eq=False)
 class Unbound:
-    """A name that may have no value here, or none that can be followed."""
+    """A name that may have no value here, or none that can be followed.
+
+    Attributes
+    ----------
+    reason : str
+    unset : bool
+        It has surely none: what may bind it, and does not, leaves nothing to be read.
+    """
 
     reason: str
+    unset: bool = False
+
+
+def is_unset(thing) -> bool:
+    """Has a name that stands for `thing` surely no value?"""
+    return thing is None or (isinstance(thing, Unbound) and thing.unset)
+
+
+def is_lost(thing) -> bool:
+    """May a name that stands for `thing` have a value that cannot be followed?"""
+    return isinstance(thing, Unbound) and not thing.unset
 
 
 @dataclass(slots=True, eq=False)

@@ -191,7 +191,7 @@ class Flow(Operations):
             for c, following in zip(s.carried, s.body.results, strict=False):
                 trees: dict = {}
                 if c in written and (c, ()) in entering:
-                    p = parameters[c, ()] = Value(slot_name((c.parameter, ())), c.parameter.type)
+                    p = parameters[c, ()] = Value(slot_name((c.parameter, ())), types.type_of(following))
                     self.give(following, p)
                     continue
                 for path, t in slots_of(c):
