@@ -373,7 +373,7 @@ class Derivative:
         when = "" if transform.last else ", for real arrays (no call yet)"
         title = f"{transform.kind} of {transform.name}: {outcome.engine}{when}"
         if isinstance(outcome, compilation.Compiled):
-            return Explanation(title, outcome.rows, tuple(guard.text for guard in outcome.guards))
+            return Explanation(title, outcome.rows, tuple(dict.fromkeys(guard.text for guard in outcome.guards)))
         reason = outcome.reason
         where = f"{reason.file}:{reason.line}" if reason.location else compilation.place(transform.function)
         return Explanation(title, (Row(transform.name, "tape", reason.reason, where, reason.source_line or ""),))
@@ -382,7 +382,8 @@ class Derivative:
         """Compare the derivative with finite differences at these arguments.
 
         Differences are central, of fourth order, in double precision. Arrays of more than 200 entries
-        are sampled, and compared along a random direction in full. The function is called on copies.
+        are sampled, and compared along a random direction in full. The function is called on copies. Where
+        they disagree, smaller steps are tried. At a jump, and where `stop_gradient` is used, they disagree by right.
 
         Raises
         ------

@@ -1,6 +1,7 @@
 """The object itself: source, explain, check, export, metadata, pickling, engines."""
 
 import copy
+import importlib
 import inspect
 import pickle
 import pydoc
@@ -126,6 +127,16 @@ class TestExplain:
         assert f"{__file__}:" in str(explanation) and str(explanation).startswith("grad of loss: compiled")
         assert repr(explanation) == str(explanation)
 
+    def test_a_name_that_two_modules_read_is_told_once(self, tmp_path, monkeypatch):
+        (tmp_path / "neighbour_of_derivative.py").write_text(
+            "import numpy as np\n\ndef half(x):\n    return np.sum(x) / 2\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        half = importlib.import_module("neighbour_of_derivative").half
+        g = grad(lambda x: half(x) * np.prod(x))
+        g(np.ones(3))
+        assert str(g.explain()).count("np is the module numpy") == 1
+
     def test_before_any_call(self):
         assert "no call yet" in str(grad(loss).explain())
 
@@ -224,6 +235,20 @@ class TestCheck:
         text = str(caught.value)
         assert "worst at p['x'][1]: gradient" in text and "10.0" in text and "finite difference" in text
         assert float(text.rpartition("difference ")[2]) == pytest.approx(4.0)
+
+    def test_at_a_minimum_the_errors_of_the_quotients_are_larger_than_the_slope(self):
+        grad(lambda x: 1e3 * np.sum(np.exp(5 * x) - 5 * x)).check(np.array([1e-9, 0.0]))
+
+    def test_wrong_at_a_minimum(self, wrong):
+        with pytest.raises(GradientCheckError):
+            grad(lambda x: 85.0 + np.sum(wrong(x)), mode="tape").check(np.array([0.0, 1e-6, 0.0]))
+
+    def test_a_kink_is_near(self):
+        grad(lambda x: np.sum(np.maximum(x, 0.0))).check(np.array([5e-4, -1e-4, 1.0]))
+
+    def test_at_a_jump(self):
+        with pytest.raises(GradientCheckError, match="gradient 1.0, finite difference"):
+            grad(lambda x: np.sum(np.round(x) + x)).check(np.array([0.5]))
 
     def test_wrong_only_outside_of_the_sample(self):
         def almost(x):
