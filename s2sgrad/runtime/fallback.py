@@ -593,8 +593,10 @@ def _by_source(function):
         try:
             return (_current.session or _rules).rebind(implementation)(*args, **kwargs)
         except MissingRuleError as error:
-            cause = error.__cause__ or error  # the innermost: what has no rule
+            cause = error.__cause__ if isinstance(error.__cause__, MissingRuleError) else error  # the innermost
             what = str(cause).partition("\n")[0]
+            if "._" in what.partition(" ")[0]:  # a helper of NumPy's own: its name says nothing to the user
+                raise record.missing(function) from None
             raise record.missing(function, f"in {record.full_name(function)}: {what}") from cause
         except Exception as error:
             if not isinstance(error, S2SGradError):

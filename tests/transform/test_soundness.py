@@ -1,5 +1,6 @@
 """Compiled gradients are right or refused, whatever the function does to the world around it."""
 
+import functools
 import operator
 
 import numpy as np
@@ -119,6 +120,23 @@ def test_a_function_that_changes_a_class(world):
     with pytest.raises(CompileError, match="is changed by the function"):
         s2sgrad.grad(changes_what_it_read, mode="compiled")(V)
     np.testing.assert_array_equal(s2sgrad.grad(changes_what_it_read)(V), [2.0, 2.0, 2.0])
+
+
+class Counts:
+    def __init__(self):
+        self.calls, self.step = 0, 0.5
+
+    def energy(self, x):
+        self.calls += 1
+        return np.sum(x * x) * self.step
+
+
+def test_a_method_that_counts_its_calls():
+    counts = Counts()
+    with pytest.raises(CompileError, match="an array or object that this reads is changed by the function"):
+        s2sgrad.grad(Counts().energy, mode="compiled")(V)
+    np.testing.assert_array_equal(s2sgrad.grad(counts.energy)(V), V)
+    assert counts.calls == 1
 
 
 WRITES = {
@@ -445,3 +463,18 @@ def test_bound_methods_that_write_are_seen(name):
 
     with pytest.raises(CompileError, match="changes what it is a method of|cannot be seen"):
         s2sgrad.grad(f, mode="compiled")(V)
+
+
+@functools.lru_cache
+def remembered(n):
+    return n * 2.0
+
+
+def asks_what_is_remembered(x):
+    return np.sum(x * remembered(3))
+
+
+def test_a_call_that_cannot_be_seen_is_told_by_its_name():
+    with pytest.raises(CompileError, match="what remembered does cannot be seen"):
+        s2sgrad.grad(asks_what_is_remembered, mode="compiled")(V)
+    np.testing.assert_array_equal(s2sgrad.grad(asks_what_is_remembered)(V), [6.0, 6.0, 6.0])

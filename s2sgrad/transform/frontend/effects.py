@@ -324,7 +324,11 @@ class Purity:
         call = inspect.getattr_static(type(function), "__call__", None)
         if hasattr(function, "__s2sgrad__"):
             return self.reason(function.__s2sgrad__.function)
-        return self.reason(call) if isinstance(call, FunctionType) else f"what {function!r} does cannot be seen"
+        return (
+            self.reason(call)
+            if isinstance(call, FunctionType)
+            else f"what {getattr(function, '__name__', repr(function))} does cannot be seen"
+        )
 
     def _reason_of_maker(self, maker) -> str | None:
         # what a constructor stores in the new object is not a change of anything older

@@ -135,7 +135,7 @@ class Expressions(InertExpressions):
                 problem = region.freeze(self.loops)
                 if problem:
                     self.refuse(
-                        f"an array that this reads {problem}: the compiler keeps to arrays that stay as they are", node
+                        f"an array or object that this reads {problem}: the compiler keeps to what stays as it is", node
                     )
 
     def regions_of(self, thing) -> list:
