@@ -15,27 +15,40 @@ def leaf(*values, dtype=torch.float64):
     return torch.tensor(list(values), dtype=dtype, requires_grad=True)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda k: torch.ones(2, 3, **k),
-        lambda k: torch.zeros((2, 3), **k),
-        lambda k: torch.full((2,), 1.5, **k),
-        lambda k: torch.eye(3, **k),
-        lambda k: torch.randn(4, **k),
-        lambda k: torch.rand((4,), **k),
-        lambda k: torch.empty(2, **k),
-        lambda k: torch.linspace(0, 1, 5, **k),
-        lambda k: torch.arange(3.0, **k),
-        lambda k: torch.zeros_like(torch.ones(2), **k),
-        lambda k: torch.tensor([1.0], **k),
-    ],
-)
+FACTORIES = [
+    lambda k: torch.ones(2, 3, **k),
+    lambda k: torch.zeros((2, 3), **k),
+    lambda k: torch.full((2,), 1.5, **k),
+    lambda k: torch.eye(3, **k),
+    lambda k: torch.randn(4, **k),
+    lambda k: torch.rand((4,), **k),
+    lambda k: torch.empty(2, **k),
+    lambda k: torch.linspace(0, 1, 5, **k),
+    lambda k: torch.arange(3.0, **k),
+    lambda k: torch.zeros_like(torch.ones(2), **k),
+    lambda k: torch.tensor([1.0], **k),
+    lambda k: torch.asarray([1.0], **k),
+    lambda k: torch.ones(1).new_full((2,), 3.0, **k),
+    lambda k: torch.ones(1).new_tensor([1.0], **k),
+    lambda k: torch.normal(0.0, 1.0, (2,), **k),
+]
+
+
+@pytest.mark.parametrize("make", FACTORIES)
 def test_factories_make_leaves(make):
     with torch.no_grad():
         t = make({"requires_grad": True})
     assert t.requires_grad and t.is_leaf and t.grad_fn is None
     assert not make({}).requires_grad
+
+
+@pytest.mark.parametrize(
+    "make", [*FACTORIES, lambda k: torch.as_tensor(np.ones(2), **k), lambda k: torch.Generator(**k)]
+)
+def test_factories_know_the_cpu_only(make):
+    make({"device": "cpu"}), make({"device": torch.device("cpu")}), make({"device": None})
+    with pytest.raises(RuntimeError, match="there is no device 'cuda': tensors live on the CPU"):
+        make({"device": "cuda"})
 
 
 def test_like_and_new_do_not_inherit_the_flag():

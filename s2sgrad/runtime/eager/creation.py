@@ -6,14 +6,17 @@ import numpy as np
 
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.crossing import refuse_recorded
+from s2sgrad.runtime.eager.methods import Device
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 
 
-def made(array, requires_grad=False):
+def made(array, requires_grad=False, device=None):
     """A leaf of a fresh array."""
+    if device is not None:
+        Device(device)  # there is the CPU only
     t = new(array, None)
     if PAUSED.count and is_inference_mode_enabled():
         t._inference = True
@@ -84,24 +87,24 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         a = _array_of(data)
     if dtype is not None:
         a = a.astype(dtypes.of(dtype).numpy, copy=False)
-    return made(a, requires_grad)
+    return made(a, requires_grad, device)
 
 
 @op(method=False)
 def as_tensor(data, dtype=None, device=None):
     """A tensor on the memory of `data` where that is an array or a tensor already."""
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtypes.of(dtype))
+        return data.to(dtype=dtype, device=device)
     if isinstance(data, np.ndarray):
         d = dtypes.of(data.dtype if dtype is None else dtype)
-        return made(data[...] if data.dtype == d.numpy else data.astype(d.numpy))
-    return tensor(data, dtype=dtype)
+        return made(data[...] if data.dtype == d.numpy else data.astype(d.numpy), device=device)
+    return tensor(data, dtype=dtype, device=device)
 
 
 @op(method=False)
 def asarray(data, *, dtype=None, device=None, copy=None, requires_grad=False):
     """A leaf, or a constant, on the memory of `data` where that is an array or a tensor already, unless `copy`."""
-    out = as_tensor(data, dtype)
+    out = as_tensor(data, dtype, device)
     shared = out is data or isinstance(data, np.ndarray) and np.may_share_memory(out._a, data)
     if copy is False and not shared:
         raise ValueError("asarray: the data must be copied, and copy=False forbids it")
@@ -127,14 +130,16 @@ def _dtype(dtype):
 
 def _filled(maker):
     def make(*size, dtype=None, device=None, requires_grad=False, layout=None, out=None, memory_format=None):
-        return made(maker(sizes(size) if size else (), _dtype(dtype)), requires_grad)
+        return made(maker(sizes(size) if size else (), _dtype(dtype)), requires_grad, device)
 
     def like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None):
         d = input._a.dtype if dtype is None else dtypes.of(dtype).numpy
-        return made(_in_order_of(input._a, maker(input._a.shape, d)), requires_grad)
+        return made(_in_order_of(input._a, maker(input._a.shape, d)), requires_grad, device)
 
     def as_method(self, *size, dtype=None, device=None, requires_grad=False):
-        return made(maker(sizes(size), self._a.dtype if dtype is None else dtypes.of(dtype).numpy), requires_grad)
+        return made(
+            maker(sizes(size), self._a.dtype if dtype is None else dtypes.of(dtype).numpy), requires_grad, device
+        )
 
     return make, like, as_method
 
@@ -158,33 +163,37 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """A tensor filled with one number."""
     refuse_recorded(fill_value)
     d = dtypes.of_number(fill_value) if dtype is None else dtypes.of(dtype)
-    return made(np.full(sizes((size,)), fill_value, d.numpy), requires_grad)
+    return made(np.full(sizes((size,)), fill_value, d.numpy), requires_grad, device)
 
 
 @op(method=False)
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None):
     """A tensor of the shape of another, filled with one number."""
     refuse_recorded(fill_value)
-    return made(np.full_like(input._a, fill_value, None if dtype is None else dtypes.of(dtype).numpy), requires_grad)
+    return made(
+        np.full_like(input._a, fill_value, None if dtype is None else dtypes.of(dtype).numpy), requires_grad, device
+    )
 
 
 @method("new_full")
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     refuse_recorded(fill_value)
     return made(
-        np.full(sizes((size,)), fill_value, self._a.dtype if dtype is None else dtypes.of(dtype).numpy), requires_grad
+        np.full(sizes((size,)), fill_value, self._a.dtype if dtype is None else dtypes.of(dtype).numpy),
+        requires_grad,
+        device,
     )
 
 
 @method("new_tensor")
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad, device=device)
 
 
 @op(method=False)
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     """Ones on the diagonal."""
-    return made(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
+    return made(np.eye(n, m, dtype=_dtype(dtype)), requires_grad, device)
 
 
 @op(method=False)
@@ -195,25 +204,25 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     start, end, step = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
     whole = all(isinstance(v, int) for v in (start, end, step))
     d = dtypes.of(dtype) if dtype is not None else dtypes.int64 if whole else dtypes.get_default_dtype()
-    return made(np.arange(start, end, step).astype(d.numpy), requires_grad)
+    return made(np.arange(start, end, step).astype(d.numpy), requires_grad, device)
 
 
 @op(method=False)
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
     """Numbers at equal distances, both ends among them."""
-    return made(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad)
+    return made(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad, device)
 
 
 @op(method=False)
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
     """Numbers at equal ratios."""
-    return made(np.logspace(start, end, steps, base=base).astype(_dtype(dtype)), requires_grad)
+    return made(np.logspace(start, end, steps, base=base).astype(_dtype(dtype)), requires_grad, device)
 
 
 @op(method=False)
 def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
     """A tensor without dimensions."""
-    return tensor(value, dtype=dtype, requires_grad=requires_grad)
+    return tensor(value, dtype=dtype, requires_grad=requires_grad, device=device)
 
 
 # ---------------------------------------------------------------- random numbers
@@ -223,6 +232,7 @@ class Generator:
     """A source of random numbers of its own."""
 
     def __init__(self, device=None):
+        Device(device or "cpu")
         self.random = np.random.default_rng()
 
     def manual_seed(self, seed):
@@ -250,10 +260,12 @@ def _random(draw):
         a = draw(_source(generator), shape)
         if d.is_complex:
             a = (a + 1j * draw(_source(generator), shape)) / np.sqrt(2)
-        return made(np.asarray(a).astype(d.numpy), requires_grad)
+        return made(np.asarray(a).astype(d.numpy), requires_grad, device)
 
     def like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None):
-        return make(input._a.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
+        return make(
+            input._a.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad, device=device
+        )
 
     return make, like
 
@@ -270,14 +282,14 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, requires_grad
     if size is None:
         low, high, size = 0, low, high
     d = dtypes.int64 if dtype is None else dtypes.of(dtype)
-    return made(_source(generator).integers(low, high, sizes((size,))).astype(d.numpy), requires_grad)
+    return made(_source(generator).integers(low, high, sizes((size,))).astype(d.numpy), requires_grad, device)
 
 
 @op(method=False)
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """The numbers below `n` in random order."""
     d = dtypes.int64 if dtype is None else dtypes.of(dtype)
-    return made(_source(generator).permutation(n).astype(d.numpy), requires_grad)
+    return made(_source(generator).permutation(n).astype(d.numpy), requires_grad, device)
 
 
 @op(method=False)
@@ -285,7 +297,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
     """Random numbers of the normal distribution."""
     mean, std = [v._a if isinstance(v, Tensor) else v for v in (mean, std)]
     shape = np.broadcast_shapes(np.shape(mean), np.shape(std)) if size is None else sizes((size,))
-    return made(np.asarray(mean + std * _source(generator).standard_normal(shape)).astype(_dtype(dtype)), requires_grad)
+    return made(
+        np.asarray(mean + std * _source(generator).standard_normal(shape)).astype(_dtype(dtype)), requires_grad, device
+    )
 
 
 @op()
