@@ -535,8 +535,8 @@ def lost(kind):
     LOST.error = TapeError(
         f"a recorded value is converted to {kind} by code that the tape does not see: its derivative would be lost\n"
         f"  at {user_location()}\n"
-        "Use NumPy functions and operators on it, or stop_gradient(value) where it is meant to be constant. An array "
-        "that an object holds cannot be stored into: give the attribute a new array."
+        "Use NumPy functions and operators on it, or stop_gradient(value) where it is meant to be constant. Where the "
+        "line stores into an array that an object holds, give the attribute a new array instead."
     )
     return LOST.error
 

@@ -58,7 +58,7 @@ def test_write_into_a_plain_array():
 
     text = raised(TapeError, f)
     assert "converted to an array" in text and "outside.content[:] = x" in text
-    assert "An array that an object holds cannot be stored into: give the attribute a new array." in text
+    assert "into an array that an object holds, give the attribute a new array instead." in text
 
 
 def test_write_into_an_attribute():
