@@ -60,12 +60,12 @@ jvp(
 def powers(p, x):
     """``x ** (n - 1), ..., x, 1`` for the `n` coefficients `p`, along a new last axis."""
     exponents = np.arange(np.size(p) - 1, -1, -1)
-    return np.expand_dims(x, -1) ** exponents.astype(np.result_type(np.real(x), np.float32))
+    return np.expand_dims(x, -1) ** exponents.astype(np.result_type(np.real(np.asarray(x)), np.float32))
 
 
 def slope(p):
     """The coefficients of the derivative, in the type of those of the polynomial."""
-    return np.asarray(np.polyder(p), np.result_type(p))
+    return np.asarray(np.polyder(p), np.asarray(p).dtype)
 
 
 def polyval_coefficients(g, out, p, x):

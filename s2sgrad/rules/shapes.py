@@ -415,7 +415,7 @@ def intervals(x, dx, axis):
 def trapezoid_pullback(g, out, y, x=None, dx=1.0, axis=-1):
     if np.shape(y)[axis] < 2:
         return zeros_of(y)
-    one = np.ones(np.shape(np.moveaxis(y, axis, -1))[:-1] + (np.shape(y)[axis] - 1,), np.result_type(y))
+    one = np.ones(np.shape(np.moveaxis(y, axis, -1))[:-1] + (np.shape(y)[axis] - 1,), np.asarray(y).dtype)
     h = one * np.expand_dims(g, -1) * intervals(x, dx, axis) / 2
     return unbroadcast(np.moveaxis(at_both_ends(h, 1), -1, axis), y)
 

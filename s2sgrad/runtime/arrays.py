@@ -400,7 +400,7 @@ def zeros_of(x):
     (0.0, array([0., 0.], dtype=float32), array([0., 0.]))
     """
     if not hasattr(x, "dtype"):
-        return 0.0 if np.ndim(x) == 0 else np.zeros(np.shape(x), np.result_type(x, np.float64))
+        return 0.0 if np.ndim(x) == 0 else np.zeros(np.shape(x), np.result_type(np.asarray(x), np.float64))
     zeros = np.zeros(np.shape(x), x.dtype if is_differentiable(x) else np.float64)
     return zeros if isinstance(x, np.ndarray) else zeros[()]
 

@@ -141,3 +141,11 @@ def window_of_what_changes(x):
     windows = np.lib.stride_tricks.sliding_window_view(y, 3)
     y[2] = y[0] * 5
     return np.sum(windows**2)
+
+
+@program(np.array([0.3, -0.7, 1.2]), engine="compiled", smooth=True)
+def what_is_constant_in_lists(x):
+    value = np.sum(np.polyval([1, 2, 3], x)) + np.polyval([0.5, -1.0], x[0])
+    line = np.polyfit([0, 1, 2], x, 1)
+    plane, _, _, _ = np.linalg.lstsq([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], x, rcond=None)
+    return value + line[0] * plane[1] + np.trapezoid([1.0, 2.0, 4.0], x) + np.corrcoef([1.0, 2.0, 4.0], x)[0, 1]
