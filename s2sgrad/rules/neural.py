@@ -21,10 +21,10 @@ def relu(x):
 
 def gate(t, on):
     """`t` where `on` is positive (or nan), zero elsewhere."""
-    return np.where(on <= 0, 0 * t, t)
+    return np.where(on <= 0, np.zeros_like(t), t)
 
 
-elementwise(gate, lambda s, t, on: gate(s, on), lambda s, t, on: 0.0 * s)
+elementwise(gate, lambda s, t, on: gate(s, on), lambda s, t, on: np.zeros_like(s))
 elementwise(relu, lambda t, x, out: gate(t, out))
 
 
@@ -122,7 +122,7 @@ def _within(x, low, high):
     return inside
 
 
-elementwise(clamp, lambda t, x, low, high: np.where(_within(x, low, high), t, 0.0 * t), None, None)
+elementwise(clamp, lambda t, x, low, high: np.where(_within(x, low, high), t, np.zeros_like(t)), None, None)
 
 
 def _sign(x):
@@ -135,7 +135,7 @@ def open_clamp(x, low, high):
     return np.clip(x, low, high)
 
 
-elementwise(open_clamp, lambda t, x, low, high: np.where((x > low) & (x < high), t, 0.0 * t), None, None)
+elementwise(open_clamp, lambda t, x, low, high: np.where((x > low) & (x < high), t, np.zeros_like(t)), None, None)
 
 
 def sgn(z):
@@ -146,7 +146,7 @@ def sgn(z):
 def sgn_pullback(g, out, z):
     """Only a turn of `z` changes a complex sign; a real sign does not change at all."""
     if not np.iscomplexobj(z):
-        return 0.0 * g
+        return np.zeros_like(g)
     along = np.real(np.conj(out) * g) * out
     return np.where(z == 0, 0.0, (g - along) / np.where(z == 0, 1.0, np.abs(z)))
 
@@ -163,7 +163,7 @@ def angle(z):
 def angle_pullback(g, out, z):
     """Across the direction of `z`; zero at zero, where there is no angle."""
     if not np.iscomplexobj(z):
-        return 0.0 * g
+        return np.zeros_like(g)
     return g * (1j * z) / np.where(z == 0, 1.0, np.square(np.abs(z)))
 
 
@@ -176,7 +176,7 @@ def _step(function, name):
         return function(x)
 
     step.__name__ = step.__qualname__ = name
-    elementwise(step, lambda t, x: 0 * t)
+    elementwise(step, lambda t, x: np.zeros_like(t))
     return step
 
 
@@ -200,7 +200,7 @@ def floor_quotient(x, y):
     return np.floor_divide(x, y)
 
 
-elementwise(floor_quotient, lambda t, x, y: 0 * t, lambda t, x, y: 0 * t)
+elementwise(floor_quotient, lambda t, x, y: np.zeros_like(t), lambda t, x, y: np.zeros_like(t))
 
 # ---------------------------------------------------------------- along an axis
 

@@ -119,12 +119,12 @@ def put_at(x, value, key):
 
 vjp(
     put_at,
-    x=lambda g, out, x, value, key: put_at(g, 0.0 * g[key], key),
+    x=lambda g, out, x, value, key: put_at(g, 0.0, key),
     value=lambda g, out, x, value, key: unbroadcast(g[key], value),
 )
 jvp(
     put_at,
-    x=lambda t, out, x, value, key: put_at(t, 0.0 * t[key], key),
+    x=lambda t, out, x, value, key: put_at(t, 0.0, key),
     value=lambda t, out, x, value, key: put_at(np.zeros_like(out), t, key),
 )
 

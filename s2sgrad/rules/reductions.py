@@ -43,7 +43,7 @@ def sum_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, initial=0,
     """Every entry that was added gets the cotangent of its sum."""
     if dtype is not None and not is_differentiable(out):
         return zeros_of(a)
-    if axis is not None and not keepdims:
+    if axis is not None and not keepdims and np.ndim(a):  # NumPy lets a number have an axis 0
         g = np.expand_dims(g, axis)
     if where is not True:
         g = np.where(where, g, 0.0)

@@ -96,6 +96,15 @@ def _uses(expression, name):
     return sum(_uses(a, name) for a in expression.args)
 
 
+def _reads_only(expression, name):
+    """Whether an expression is made of one symbol, without as much as a number."""
+    if type(expression) is not _Symbol:
+        return False
+    if expression.ufunc is None:
+        return expression.args == name
+    return all([_reads_only(a, name) for a in expression.args])
+
+
 class _Program:
     """Source in the making.
 
@@ -125,7 +134,8 @@ class _Program:
             self.lines.append(f"{call}, {own})")
             return own, True
         self.count += 1
-        self.lines.append(f"v{self.count} = {call})")
+        narrow = _reads_only(expression, "t")  # nothing but this call makes a result of type float64 of a narrower one
+        self.lines.append(f"v{self.count} = {call}{', dtype=float' if narrow else ''})")
         return f"v{self.count}", not self._is_number(expression)
 
     def _is_number(self, expression):

@@ -727,6 +727,26 @@ def _general_node(function, rule, arguments, out):
     return make_node(form, (out, args, kwargs), tuple(arguments.nodes))
 
 
+def _pullbacks(rule):
+    return [*rule.pullbacks.values(), *([rule.joint] if rule.joint else [])]
+
+
+def _fit(c, x):
+    c = unbroadcast(c, x)
+    return np.asarray(c, x.dtype) if type(x) is _ndarray and x.dtype.kind in "fc" else c
+
+
+def _fitted(pull, fit, paths):
+    """A pullback whose cotangents are like their arguments: a rule may be content with what broadcasts or converts."""
+
+    def fitted(g, out, args, kwargs):
+        values = [_dig(args[path[0]] if isinstance(path[0], int) else kwargs[path[0]], path[1:]) for path in paths]
+        found = pull(g, out, args, kwargs)
+        return tuple([None if c is None else fit(c, value) for c, value in zip(found, values, strict=True)])
+
+    return fitted
+
+
 def _general_form(function, rule, arguments):
     found = _named(rule, arguments, function)
     linear = rule.kind == "linear"
@@ -763,9 +783,12 @@ def _general_form(function, rule, arguments):
         from s2sgrad.runtime.fallback import recording_rule
 
         needed = {name: recording_rule(rule.pullbacks[name]) for name in names if name in rule.pullbacks}
-        return make(needed, joint and recording_rule(joint))
+        return fitted(make(needed, joint and recording_rule(joint)), recorder(unbroadcast))
 
-    form = GeneralForm(_title(function), make(rule.pullbacks, joint), make_twin=make_twin)
+    paths = tuple(arguments.paths)
+    of_the_house = all([getattr(p, "__module__", "").startswith("s2sgrad.rules.") for p in _pullbacks(rule)])
+    fitted = (lambda pull, _: pull) if of_the_house else (lambda pull, fit: _fitted(pull, fit, paths))
+    form = GeneralForm(_title(function), fitted(make(rule.pullbacks, joint), _fit), make_twin=make_twin)
     form.paths = arguments.paths
     return form
 

@@ -118,7 +118,7 @@ def _at(ufunc, target, indices, b, sign):
     if not isinstance(target, Tensor) or type(plain(target)) is not np.ndarray:
         if is_active(b):
             raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
-        return ufunc.at(target, plain_key(indices), plain(b))
+        return ufunc.at(plain(target), plain_key(indices), plain(b))
     if isinstance(b, (list, tuple)):
         b = as_array(b)
     content = np.array(plain(target))

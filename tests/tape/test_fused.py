@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import s2sgrad
+from s2sgrad.rules import table
 from s2sgrad.rules.table import RULES
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.runtime.fuse import box, fused
@@ -168,3 +169,33 @@ def test_signatures_are_read_once(monkeypatch):
     tape_vjp(f, (w, b), {}, [0, 1])
     monkeypatch.setattr(inspect, "signature", lambda *args: pytest.fail("read again"))
     tape_vjp(f, (w, b), {}, [0, 1])
+
+
+@pytest.mark.parametrize("narrow", [np.float16, np.float32])
+def test_a_cotangent_of_a_narrower_type_does_not_narrow_what_is_computed_with_it(narrow):
+    def f(x):
+        return np.sum((-np.sin(-(x * 1.1))).astype(narrow))
+
+    x = np.array([0.3, 1.0, 0.7])
+    found = s2sgrad.grad(f, mode="tape")(x)
+    np.testing.assert_allclose(found, np.cos(x * 1.1) * 1.1, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "cotangent", [2.0, [2, 2, 2], np.full(3, 2), np.full(3, 2, np.float32), 2 + 1j, np.full(1, 2.0)]
+)
+def test_rules_of_users_may_give_what_broadcasts_or_converts_to_the_cotangent(cotangent):
+    def total(x):
+        return 2.0 * np.sum(x)
+
+    table.vjp(total, x=lambda g, out, x: cotangent)
+    try:
+        x = np.array([0.3, 1.0, 0.7])
+        for f, due in (
+            (lambda x: total(-(x * 2.5)), [-5.0, -5.0, -5.0]),
+            (lambda x: total(-np.sin(x)), -2 * np.cos(x)),
+            (lambda x: total(-x) + total(x * 3.0) + np.sum(x), [5.0, 5.0, 5.0]),
+        ):
+            np.testing.assert_allclose(s2sgrad.grad(f, mode="tape")(x), due, rtol=1e-14)
+    finally:
+        del RULES[total]

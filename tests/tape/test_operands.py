@@ -8,6 +8,7 @@ import scipy.fft
 import scipy.optimize
 import scipy.sparse
 
+import s2sgrad
 from s2sgrad.errors import TapeError
 from s2sgrad.runtime.fallback import tape_vjp
 from tests.tape.numeric import differences, grad
@@ -100,3 +101,22 @@ def test_code_out_of_sight_is_an_error_of_ours(f):
     with pytest.raises(TypeError, match="derivative") as caught:
         grad(f)(X)
     assert caught.type.__module__ == "s2sgrad.errors"
+
+
+@pytest.mark.parametrize("reduction", [np.sum, np.max])
+def test_a_number_has_an_axis_to_be_reduced_along(reduction):
+    f = lambda x: np.sum(reduction(np.max(x) * 2.0, axis=0) * x)  # noqa: E731
+    x = np.array([1.0, 3.0, 2.0])
+    for mode in ("tape", "compiled"):
+        np.testing.assert_allclose(s2sgrad.grad(f, mode=mode)(x), [6, 18, 6])
+
+
+def test_a_number_that_is_added_to_in_place_is_an_error_as_in_the_plain_call():
+    def f(x):
+        total = np.sum(x)
+        np.add.at(total, [0], 1.0)
+        return total
+
+    for call in (f, s2sgrad.grad(f, mode="tape")):
+        with pytest.raises(TypeError, match="first operand must be array"):
+            call(X)

@@ -124,3 +124,20 @@ def test_the_gradient_of_a_sum_is_expanded_and_not_written_to():
     y.register_hook(lambda g: seen.append(g))
     y.sum().backward()
     assert seen[0].stride() == (0,) and not seen[0].numpy().flags.writeable and x.grad.tolist() == [2, 2]
+
+
+def test_what_hooks_of_a_leafs_node_were_shown_or_gave_stays_as_it_was():
+    seen = []
+    given = torch.tensor([5.0, 5.0], dtype=torch.float64)
+    for attach in (
+        lambda node: node.register_prehook(lambda grads: seen.append(grads[0])),
+        lambda node: node.register_hook(lambda _, grads: seen.append(grads[0])),
+        lambda node: node.register_prehook(lambda grads: (given,)),
+    ):
+        x = leaf(1.0, 2.0)
+        node = x.view_as(x).grad_fn.next_functions[0][0]
+        attach(node)
+        for _ in range(2):
+            (x * 2 * 3).sum().backward()
+    assert [g.tolist() for g in seen] == [[6, 6]] * 4
+    assert given.tolist() == [5, 5] and x.grad.tolist() == [10, 10]

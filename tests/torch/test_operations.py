@@ -438,3 +438,75 @@ def test_elements_chosen_by_arrays_lie_row_by_row():
     y = x[:, [1, 0, 2, 2]]
     assert y.is_contiguous() and y.view(8).tolist() == [1, 0, 2, 2, 4, 3, 5, 5]
     assert grad((y.view(2, 4) ** 2).sum(), x)[0].tolist() == [[0, 2, 8], [6, 8, 20]]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.clamp(0.0, 1.0),
+        lambda x: F.hardtanh(x, 0.0, 1.0),
+        lambda x: x.masked_fill((x < 0) | (x > 1), 2.0),
+        lambda x: x.index_fill(0, I([0, 2]), 1.0),
+        lambda x: torch.relu(x - 4 * (x > 1)),
+    ],
+)
+@pytest.mark.parametrize("infinite", [float("inf"), float("nan")])
+def test_what_is_cut_off_gets_no_gradient_even_of_what_is_infinite(f, infinite):
+    x = I([2.0, 0.5, -3.0], dtype=F64, requires_grad=True)
+    weights = I([infinite, 2.0, infinite], dtype=F64)
+    assert grad(f(x), x, weights)[0].tolist() == [0, 2, 0]
+
+
+def test_steps_have_no_derivative_even_of_what_is_infinite():
+    x = I([2.5, -3.5], dtype=F64, requires_grad=True)
+    weights = I([float("inf"), float("nan")], dtype=F64)
+    for f in (torch.floor, torch.ceil, torch.trunc, torch.round, torch.sign):
+        assert grad(f(x), x, weights)[0].tolist() == [0, 0]
+
+
+def test_squeezing_nothing_gives_a_view_with_a_node_of_its_own():
+    x = I([1.0, 2.0], dtype=F64, requires_grad=True)
+    for y, name in ((x.squeeze(), "SqueezeBackward0"), (x.squeeze(0), "SqueezeBackward1")):
+        x.grad = None
+        y.register_hook(lambda g: g * 2)
+        (y * 3 + x).sum().backward()
+        assert y.grad_fn.name() == name and y._base is x and x.grad.tolist() == [7, 7]
+
+
+def test_a_tensor_without_dimensions_is_a_line_of_one_element():
+    x = I(3.0, dtype=F64, requires_grad=True)
+    for f in (lambda x: x.cumsum(0), lambda x: x.cumprod(-1), lambda x: x.flip(0)):
+        y = f(x * x)
+        (first,) = grad(y, x, create_graph=True)
+        assert (y.shape, y.item(), first.item()) == ((), 9, 6)
+        assert grad(first, x)[0].item() == 2
+
+
+def test_shapes_that_operations_refuse():
+    s, x, m = I(2.0, dtype=F64), I([1.0, 2.0], dtype=F64), I([[1.0, 2.0], [3.0, 4.0]], dtype=F64)
+    twice = I([0, 0])
+    for f, error in (
+        (lambda: x.index_add(0, twice, m), RuntimeError),
+        (lambda: x.index_add(0, twice, x[:1]), RuntimeError),
+        (lambda: m.clone().index_add_(0, twice, x), RuntimeError),
+        (lambda: x.index_copy(0, twice, x[:1]), IndexError),
+        (lambda: x.outer(m), RuntimeError),
+        (lambda: torch.outer(x, s), RuntimeError),
+        (lambda: x.diagonal(), IndexError),
+        (lambda: x.tril(), RuntimeError),
+        (lambda: s.unbind(), IndexError),
+        (lambda: s.split(1), RuntimeError),
+        (lambda: s.flip(1), IndexError),
+        (lambda: x.flip(0, 0), RuntimeError),
+        (lambda: x - True, RuntimeError),
+    ):
+        with pytest.raises(error):
+            f()
+
+
+def test_numbers_of_numpy_are_numbers():
+    x = I([1.0, 2.0], dtype=F64, requires_grad=True)
+    for f in (lambda c: c + x, lambda c: c - x, lambda c: c * x, lambda c: c / x):
+        mine, due = f(np.float64(1.5)).grad_fn, f(1.5).grad_fn
+        assert mine.name() == due.name()
+        assert [node is None for node, _ in mine.next_functions] == [node is None for node, _ in due.next_functions]

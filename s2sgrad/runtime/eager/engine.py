@@ -269,6 +269,7 @@ class Run:
                 return None
         outputs = None
         if attached is not None and (attached.before or attached.after):
+            self.owned.discard(number)  # what hooks were shown, or gave, is theirs too
             outputs = self._tensors(node, g)
             if attached.before:
                 outputs = run_before(attached.before, outputs)

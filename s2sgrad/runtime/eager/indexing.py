@@ -257,9 +257,18 @@ def _lines(input, dim, index):
     return (*(slice(None),) * _axis(input, dim), _indices(index).reshape(-1))
 
 
+def _check_slices(input, dim, index, source, error):
+    """Refuse a `source` that is not one slice of `input` for each number of `index`."""
+    shape = list(input._a.shape)
+    shape[_axis(input, dim) : _axis(input, dim) + 1] = [index._a.size]
+    if input._a.ndim and list(source._a.shape) != shape:
+        raise error(f"the source has shape {list(source._a.shape)}, and the slices of that index {shape}")
+
+
 @op()
 def index_add(input, dim, index, source, *, alpha=1):
     """`input` with slices of `source` added at the numbers of `index`."""
+    _check_slices(input, dim, index, source, RuntimeError)
     source = source if alpha == 1 else source * alpha
     return call("IndexAdd", add_to, input, source, _lines(input, dim, index))
 
@@ -267,6 +276,7 @@ def index_add(input, dim, index, source, *, alpha=1):
 @op()
 def index_copy(input, dim, index, source):
     """`input` with slices of `source` at the numbers of `index`."""
+    _check_slices(input, dim, index, source, IndexError)
     return call("IndexCopy", put_at, input, source, _lines(input, dim, index))
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import operator
 import pickle
 
 import numpy as np
@@ -92,6 +93,8 @@ def array_function(self, function, types, args, kwargs):
 
 def _by_numpy(function, args, kwargs=None):
     args = [a.item() if isinstance(a, np.generic) else a for a in args]
+    if function in _OPERATORS and not kwargs:
+        return _OPERATORS[function](*args)
     own = (
         FUNCTIONS.get(_TORCH_NAMES.get(function.__name__, function.__name__))
         if isinstance(function, np.ufunc)
@@ -102,6 +105,12 @@ def _by_numpy(function, args, kwargs=None):
     return call(None, function, *args, **(kwargs or {}))
 
 
+_OPERATORS = {  # what NumPy's numbers call for them
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.divide: operator.truediv,
+}
 _TORCH_NAMES = {"power": "pow", "absolute": "abs", "conjugate": "conj"}
 
 

@@ -66,6 +66,8 @@ enter("kron", lambda input, other: _multiplied("Kron", np.kron, input, other))
 @op("ger")
 def outer(input, vec2):
     """The outer product of vectors."""
+    if input._a.ndim != 1 or vec2._a.ndim != 1:
+        raise RuntimeError(f"outer: vectors are expected, not tensors of {input._a.ndim} and {vec2._a.ndim} dimensions")
     return input.unsqueeze(1) * vec2.unsqueeze(0)
 
 

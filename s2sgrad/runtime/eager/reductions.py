@@ -146,16 +146,22 @@ def logsumexp(input, dim, keepdim=False):
     return call("Logsumexp", neural.logsumexp, floating(input), _all_axes(input, dim), keepdim)
 
 
+def _along(f, x, dim):
+    """``f(x, axis)``; a tensor without dimensions is a line of one element."""
+    axis = _axis(x, dim)
+    return f(x, axis) if x._a.ndim else f(x.reshape(1), axis).reshape(())
+
+
 @op()
 def cumsum(input, dim, *, dtype=None):
     """Sums from the beginning."""
-    return call("Cumsum", np.cumsum, _summable(input, dtype), _axis(input, dim))
+    return _along(lambda x, axis: call("Cumsum", np.cumsum, x, axis), _summable(input, dtype), dim)
 
 
 @op()
 def cumprod(input, dim, *, dtype=None):
     """Products from the beginning."""
-    return call("Cumprod", np.cumprod, _summable(input, dtype), _axis(input, dim))
+    return _along(lambda x, axis: call("Cumprod", np.cumprod, x, axis), _summable(input, dtype), dim)
 
 
 @op()

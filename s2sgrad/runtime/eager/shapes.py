@@ -141,7 +141,8 @@ def squeeze(input, dim=None):
     shape = input._a.shape
     dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
     axes = tuple([_axis(input, d) for d in dims if shape and shape[_axis(input, d)] == 1])
-    return call("Squeeze" if dim is None else "Squeeze.1", np.squeeze, input, axes)
+    name = "Squeeze" if dim is None else "Squeeze.1"
+    return call(name, np.squeeze, input, axes) if axes else call(name, np.reshape, input, shape)
 
 
 @op(function=False)
@@ -194,7 +195,10 @@ def repeat_interleave(input, repeats, dim=None):
 @op("fliplr", "flipud")
 def flip(input, *dims):
     """Axes in reverse."""
-    return call("Flip", flipped_copy, input, sizes(dims))
+    axes = [_axis(input, dim) for dim in sizes(dims)]
+    if len({*axes}) < len(axes):
+        raise RuntimeError(f"flip: a dimension appears several times in {list(sizes(dims))}")
+    return call("Flip", flipped_copy, input, tuple(axes) if input._a.ndim else ())
 
 
 enter("fliplr", lambda input: flip(input, 1))
@@ -213,22 +217,29 @@ def rot90(input, k=1, dims=(0, 1)):
     return call("Rot90", turned_copy, input, k, tuple(dims))
 
 
+def _of_matrices(x):
+    if x._a.ndim < 2:
+        raise RuntimeError(f"a tensor of at least 2 dimensions is expected, not of {x._a.ndim}")
+
+
 @op()
 def tril(input, diagonal=0):
     """The lower triangle."""
+    _of_matrices(input)
     return call("Tril", np.tril, input, diagonal)
 
 
 @op()
 def triu(input, diagonal=0):
     """The upper triangle."""
+    _of_matrices(input)
     return call("Triu", np.triu, input, diagonal)
 
 
 @op()
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """A diagonal: a view."""
-    return call("Diagonal", writable_diagonal, input, offset, dim1, dim2)
+    return call("Diagonal", writable_diagonal, input, offset, _axis(input, dim1), _axis(input, dim2))
 
 
 @op()
@@ -293,7 +304,7 @@ enter("vstack", lambda tensors: cat([x if x._a.ndim > 1 else unsqueeze(x, 0) for
 def unbind(input, dim=0):
     """The slices along an axis, as views."""
     if input._a.ndim == 0:
-        raise RuntimeError("unbind: a tensor without dimensions has no slices")
+        raise IndexError("unbind: a tensor without dimensions has no slices")
     dim = _axis(input, dim)
     moved = (slice(None),) * dim
     return _multiple("Unbind", input, [(*moved, i) for i in range(input._a.shape[dim])])
@@ -302,6 +313,8 @@ def unbind(input, dim=0):
 @op()
 def split(tensor, split_size_or_sections, dim=0):
     """Pieces along an axis, as views."""
+    if tensor._a.ndim == 0:
+        raise RuntimeError("split: a tensor without dimensions has no pieces")
     dim = _axis(tensor, dim)
     n = tensor._a.shape[dim]
     parts = split_size_or_sections

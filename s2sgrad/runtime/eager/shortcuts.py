@@ -17,7 +17,7 @@ from s2sgrad.runtime.record import elementwise_of
 
 _ndarray = np.ndarray
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
-_NUMBERS = frozenset((float, int, bool))
+_NUMBERS = frozenset((float, int))  # of bools, each operation thinks otherwise
 _make = object.__new__
 
 
