@@ -27,6 +27,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import emit
 from s2sgrad.transform.emit.export import export
 from s2sgrad.transform.emit.load import annotate, load
+from s2sgrad.transform.frontend.guards import Guard
 from s2sgrad.transform.frontend.resolve import is_definition
 
 ASSUMED = object()  # stands for an argument that nobody has given yet
@@ -76,6 +77,8 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     assumed = any(value is ASSUMED for value in bound.arguments.values())
     compiled = _compiled(transform, kinds, active, chosen, known, assumed)
     compiled.assumed = assumed
+    parameters = transform.own.parameters.items()
+    compiled.leave([p.default for name, p in parameters if bound.arguments.get(name, p.empty) is p.default])
     general = {name: types.of_any_length(kind) for name, kind in kinds.items()}
     compiled.general = lambda: _compiled(transform, general, active, chosen, defaults)
     return compiled
@@ -143,10 +146,11 @@ class Compiled:
         self.function = transform.function
         self.fits = [
             test
-            for test, asked in ((self.are_apart, lowered.apart), (trees.are_in_one_piece, lowered.in_one_piece))
+            for test, asked in ((self.are_apart, lowered.apart), (self.are_in_one_piece, lowered.in_one_piece))
             if asked
         ]
-        self.arrays = lowered.arrays
+        self.arrays, self.reached = lowered.arrays, lowered.reached
+        self.left = ()
         self.guards = tuple(lowered.guards)
         self.report = tuple(lowered.report)
 
@@ -162,9 +166,23 @@ class Compiled:
         emitted = self.emitted if isinstance(self.emitted, tuple) else (self.emitted,)
         return [unit.function for one in emitted for unit in one.units]
 
-    def are_apart(self, tree) -> bool:
+    def leave(self, defaults: list) -> None:
+        """Note the defaults that calls leave their arguments to: what is in them may change, but not in its kind."""
+        self.left = [value for value in defaults if type(value) not in trees.PLAIN and not is_definition(value)]
+        if self.left:
+            test = "{kinds}({left}) == {before}"
+            objects = {"kinds": trees.kinds, "left": self.left, "before": trees.kinds(self.left)}
+            self.guards += (Guard(test, objects, "the defaults hold values of the kinds that they held"),)
+
+    def are_apart(self, call) -> bool:
         """Do the arrays of a call share no memory, neither with each other nor with those that are read outside?"""
-        return trees.are_apart((tree, [read() for read in self.arrays]))
+        given = call, self.left
+        apart = trees.are_apart((given, [read() for read in self.arrays]))
+        return apart and not (self.reached and trees.share_memory(given, [read() for read in self.reached]))
+
+    def are_in_one_piece(self, call) -> bool:
+        """Are all arrays of a call contiguous?"""
+        return trees.are_in_one_piece((call, self.left))
 
     def exported(self) -> str:
         taped = next((row for row in self.rows if row.engine == "tape"), None)

@@ -131,7 +131,7 @@ def _promoted(leaf):
 # ------------------------------------------------------------------------------- kinds of a call
 
 # Types that decide alone what an operation on their values means.
-_PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
+PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
 
 
 _FUNCTIONS = frozenset({FunctionType, BuiltinFunctionType, np.ufunc})
@@ -155,7 +155,7 @@ def kinds(values) -> tuple:
     >>> kinds([np.ones((2, 1))])
     ((dtype('float64'), (True, False)),)
     """
-    return tuple([cls if (cls := type(value)) in _PLAIN else _kind(value, cls) for value in values])
+    return tuple([cls if (cls := type(value)) in PLAIN else _kind(value, cls) for value in values])
 
 
 def _kind(value, cls):
@@ -253,7 +253,7 @@ def _tell(value, spelling: str, name: str, tests: list, objects: dict) -> bool:
     named = f"{cls.__module__}_{cls.__name__}"
     tests.append(f"type({spelling}) is {{{named}}}")
     objects[named] = cls
-    if cls in _PLAIN:
+    if cls in PLAIN:
         return True
     if cls is np.ndarray:
         element = f"dtype_{value.dtype}"
@@ -306,3 +306,14 @@ def are_apart(tree) -> bool:
     """
     arrays = [x for x in flatten(tree)[0] if isinstance(x, np.ndarray)]
     return not any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
+
+
+def share_memory(tree, other) -> bool:
+    """May an array in a tree share memory with one in another tree?
+
+    >>> x = np.ones(3)
+    >>> share_memory([x], {"y": x[1:]}), share_memory([x], [np.ones(3), np.ones(3)])
+    (True, False)
+    """
+    mine, others = ([x for x in flatten(t)[0] if isinstance(x, np.ndarray)] for t in (tree, other))
+    return any(np.may_share_memory(a, b) for a in mine for b in others)

@@ -43,6 +43,8 @@ class Lowered:
         It writes into its arguments, and is right only where no two of them share memory.
     arrays : list of callable
         Each gives an array outside of the function that it reads: none of them may share memory with an argument.
+    reached : list of callable
+        Each gives data that a function may look at which it calls: they may share no memory with an argument.
     in_one_piece : bool
         It is right only where all arrays that it is given are contiguous.
     """
@@ -54,6 +56,7 @@ class Lowered:
     apart: bool = False
     in_one_piece: bool = False
     arrays: list = field(default_factory=list)
+    reached: list = field(default_factory=list)
 
 
 def lower(
@@ -122,9 +125,8 @@ def lower(
     callees = [callee for callee, _ in session.callees.values()]
     arrays = list(session.arrays.values()) if session.apart else []
     whole = session.in_one_piece and any(map(_in_one_piece, types.values()))
-    return Lowered(
-        top, callees, list(session.guards.values()), list(session.rows.values()), session.apart, whole, arrays
-    )
+    guards, rows, reached = (list(found.values()) for found in (session.guards, session.rows, session.reached))
+    return Lowered(top, callees, guards, rows, session.apart, whole, arrays, reached)
 
 
 def _in_one_piece(t: ir.Type) -> bool:
@@ -178,6 +180,7 @@ def _see_arguments(lowering, found) -> None:
     for p in lowering.parameters:
         if p.type.kind not in known and not (p.type.kind is Kind.OTHER and p.type.cls in (None, str, type(None), bool)):
             raise CompileError(f"{name} is changed, and {p.name} may hold the same array", found.location())
+    lowering.session.see_reached()
     if lowering.session.objects:
         what = lowering.session.objects[0]
         raise CompileError(f"{name} is changed, and an object of type {what} may be the same array", found.location())

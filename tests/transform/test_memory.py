@@ -5,9 +5,10 @@ import operator
 import numpy as np
 import pytest
 
-from s2sgrad import CompileError, TapeError, grad, value_and_grad, vjp
+from s2sgrad import CompileError, NonScalarError, TapeError, grad, value_and_grad, vjp
 
 X = np.linspace(0.5, 1.5, 6)
+OUTSIDE = np.ones(6)
 
 
 def diffuse(u0, n):
@@ -81,6 +82,106 @@ def test_arguments_that_share_memory_are_not_for_the_compiled_code():
     both = np.concatenate([X, X])
     with pytest.raises(Exception, match="also reached as another array object"):
         g(both[:6], both[3:9])
+
+
+def read_there(i):
+    return OUTSIDE[i] * 2.0
+
+
+def read_by_default(i, held=OUTSIDE):
+    return held[i] * 2.0
+
+
+def read_on_the_tape(x):
+    try:
+        return np.sum(x * OUTSIDE[0])
+    except ValueError:
+        return 0.0
+
+
+def reader_of(held):
+    return lambda x: held[0] * x
+
+
+FIRST, SECOND = reader_of(np.ones(6)), reader_of(OUTSIDE)
+
+
+class Reading:
+    held = OUTSIDE
+
+    def __call__(self, i):
+        return self.held[i]
+
+    def at(self, i):
+        return self.held[i]
+
+    def __getitem__(self, i):
+        return OUTSIDE[i]
+
+
+reading = Reading()
+READERS = {
+    "a function that is not lowered": lambda x: read_there(0) * x,
+    "one that calls such": lambda x: sum(map(read_there, [0, 1])) * x,
+    "its default": lambda x: read_by_default(0) * x,
+    "on the tape": lambda x: read_on_the_tape(x),
+    "closures of one name": lambda x: FIRST(x) + SECOND(x),
+    "an object that is called": lambda x: reading(0) * x,
+    "a method": lambda x: reading.at(0) * x,
+    "an object that is made": lambda x: Reading()[0] * x,
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_an_argument_that_is_written_to_may_be_an_array_that_a_called_function_reads(read):
+    def f(x):
+        x[0] = 2.0 * x[1]
+        return read(x[2])
+
+    g = value_and_grad(f)
+    OUTSIDE[:] = X
+    value, dx = g(X.copy())
+    assert value == f(X.copy())
+    np.testing.assert_allclose(dx, grad(f, mode="tape")(X.copy()))
+    try:
+        value, dx = g(OUTSIDE)
+    except TapeError:
+        return
+    assert np.isnan(value)  # code that the tape does not see has read what carries a derivative
+
+
+def written_and_default(x, held=OUTSIDE):
+    OUTSIDE[0] = x[0] * x[1]
+    return held[0] * x[2]
+
+
+def default_that_is_written(x, held=OUTSIDE, *, other=(OUTSIDE,)):
+    held[0] = x[0] * x[1]
+    return OUTSIDE[0] * other[0][0] * x[2]
+
+
+@pytest.mark.parametrize("f", [written_and_default, default_that_is_written])
+def test_a_default_may_be_the_array_that_is_written_to(f):
+    expected = grad(f, mode="tape")(X)
+    assert expected[0]
+    np.testing.assert_allclose(grad(f)(X), expected)
+    if f is written_and_default:
+        g = grad(f)
+        g(X, np.ones(6))
+        assert g.engine == "compiled"
+
+
+def test_defaults_may_hold_other_kinds_of_values_later():
+    def f(x, factors=[2.0]):  # noqa: B006
+        return np.sum(x * factors[0])
+
+    g = grad(f)
+    assert g(np.array([3.0])) == 2.0
+    f.__defaults__[0][0] = np.ones(3)
+    assert g(np.array([3.0])) == 3.0
+    f.__defaults__[0][0] = 1j
+    with pytest.raises(NonScalarError, match="complex"):
+        g(np.array([3.0]))
 
 
 def test_the_results_of_vjp_do_not_change_with_what_is_written_later():

@@ -195,7 +195,8 @@ class Outside:
             node = node.value
         if not isinstance(node, gast.Name) or operand.reads:
             return None
-        return Reader(self.place(node.id), tuple(names[::-1]), (id(self.namespace.globals), node.id, *names[::-1]))
+        place, names = self.place(node.id), tuple(names[::-1])
+        return Reader(place, names, (*place.key, *names))
 
     def follow(self, function) -> None:
         """Assume that a function of the user's stays what it is: its code and its defaults."""
@@ -240,9 +241,8 @@ class Outside:
     def _guard(self, place: "Place | None", text: str, test: str, objects: dict, note: str) -> None:
         if place is None:
             return
-        key = place.expression, *map(id, place.objects.values())
-        if key not in self.guards:
-            self.guards[key] = Guard(test.replace("{now}", place.expression), {**place.objects, **objects}, note)
+        if place.key not in self.guards:
+            self.guards[place.key] = Guard(test.replace("{now}", place.expression), {**place.objects, **objects}, note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,6 +251,11 @@ class Place:
 
     expression: str
     objects: dict
+
+    @property
+    def key(self) -> tuple:
+        """What places have in common that are one."""
+        return self.expression, *map(id, self.objects.values())
 
     def read(self):
         """What is there at present, or MISSING."""

@@ -8,8 +8,9 @@ import numpy as np
 from s2sgrad.errors import CompileError, Location
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import effects, syntax
+from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import carrying
+from s2sgrad.transform.frontend.reach import PLAIN, opaque, reached
 
 MOST_CALLEES = 150
 DEEPEST = 12  # how often a function is lowered within itself, for ever new kinds of arguments
@@ -53,6 +54,7 @@ class Session:
     in_one_piece: bool = False  # what it does depends on arrays being contiguous
     work: dict = field(default_factory=dict)  # the arrays outside that are written into
     arrays: dict = field(default_factory=dict)  # what reads the arrays outside that are looked at
+    reached: dict = field(default_factory=dict)  # what reads the data outside that functions may look at
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     strict: bool = False  # nothing may run on the tape
     callees: dict = field(default_factory=dict)
@@ -70,6 +72,19 @@ class Session:
         """Note that the calls of a function run on the tape, and why."""
         row = Row(found.name, found.file, found.node.lineno, "tape", refusal.reason, refusal.location)
         self.rows[found.file, found.node.lineno, found.name] = row
+
+    def see_reached(self) -> None:
+        """Note what all functions that are known look at outside."""
+        seen: set = set()
+        for guard in list(self.guards.values()):
+            thing = guard.objects.get("f", guard.objects.get("value"))
+            for read in reached(thing, seen) if resolve.is_definition(thing) else ():
+                value = read()
+                if read.key in self.guards and isinstance(value, PLAIN):
+                    continue  # it stays one
+                if (held := opaque(value)) is not None:
+                    self.objects.append(type(held).__name__)
+                self.reached.setdefault(read.key, read)
 
     @staticmethod
     def plain(functions, function):

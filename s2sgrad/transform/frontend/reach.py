@@ -1,0 +1,108 @@
+"""What functions look at outside of themselves: those, too, that the compiler does not look into.
+
+A function that writes into an argument may call another one, which reads a global array, and that may be the
+argument. So the data that functions reach are read at each call, and asked whether they share its memory.
+"""
+
+import functools
+from types import FunctionType, MethodType, ModuleType
+
+import numpy as np
+
+from s2sgrad.runtime.trees import flatten
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend.resolve import MISSING, Outside, Place, Reader, is_definition, is_trusted
+
+PLAIN = (int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), slice, range, np.generic)
+_CACHED = type(functools.lru_cache(lambda: None))
+
+
+def reached(thing, seen: set):
+    """What reads the data that a function, method or class may look at, itself or by what it calls.
+
+    An object that holds them in a way of its own is such data itself.
+
+    >>> weights = np.ones(3)
+    >>> def weighted(x, scale=[2.0]):
+    ...     return scale[0] * x + weights[0]
+    >>> weighted.__module__ = "program"
+    >>> [read() for read in reached(weighted, set())]
+    [array([1., 1., 1.]), [2.0]]
+    """
+    if id(thing) in seen or isinstance(thing, ModuleType):
+        return
+    seen.add(id(thing))
+    if isinstance(thing, MethodType):
+        yield from _of_each([thing.__func__, thing.__self__], seen)
+    elif isinstance(thing, functools.partial):
+        yield from _of_each([thing.func, *thing.args, *thing.keywords.values()], seen)
+    elif isinstance(thing, _CACHED):
+        yield from reached(thing.__wrapped__, seen)
+    elif hasattr(thing, "__s2sgrad__"):
+        yield from reached(thing.__s2sgrad__.function, seen)
+    elif is_trusted(thing):
+        return
+    elif isinstance(thing, FunctionType):
+        yield from _of_function(thing, seen)
+    elif isinstance(thing, type):
+        for cls in thing.__mro__:
+            members = {} if is_trusted(cls) else vars(cls)
+            yield from _of_each([v for name, v in members.items() if _may_be_read(name, v)], seen)
+    else:
+        yield _constant(thing)
+
+
+def _of_function(function, seen):
+    codes, names = [function.__code__], {}
+    for code in codes:
+        names |= dict.fromkeys([*code.co_freevars, *code.co_names])
+        codes += [c for c in code.co_consts if hasattr(c, "co_names")]
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    outside = Outside(ir.Namespace(function.__globals__, cells), {}, {})
+    for name in names:
+        place = outside.place(name)
+        value = place.read()
+        if is_definition(value):
+            yield from reached(value, seen)
+        elif value is not MISSING:
+            yield Reader(place, (), place.key)
+    yield from _of_each([*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()], seen)
+
+
+def _of_each(things, seen):
+    for thing in things:
+        thing = thing.__func__ if isinstance(thing, (staticmethod, classmethod)) else thing
+        if isinstance(thing, property):
+            yield from _of_each([thing.fget], seen)
+        elif is_definition(thing):
+            yield from reached(thing, seen)
+        elif not isinstance(thing, PLAIN):
+            yield _constant(thing)
+
+
+def _may_be_read(name: str, member) -> bool:
+    """May the methods of a class look at this attribute of it, which is no part of how classes work?"""
+    plain = isinstance(member, (FunctionType, staticmethod, classmethod, property))
+    return plain or not (name.startswith("__") or hasattr(type(member), "__get__"))
+
+
+def _constant(value) -> Reader:
+    place = Place("{value}", {"value": value})
+    return Reader(place, (), place.key)
+
+
+def opaque(value):
+    """The first thing in some data that may hold arrays in a way that is not known; None where there is none.
+
+    >>> opaque({"w": [np.ones(3), 2.0, {"a", "b"}]}), opaque([1.0, bytearray(b"a")])
+    (None, bytearray(b'a'))
+    """
+    for x in flatten(value)[0]:
+        found = x
+        if isinstance(x, (set, frozenset)):
+            found = opaque(list(x))
+        elif isinstance(x, PLAIN) or (isinstance(x, np.ndarray) and x.dtype != object):
+            found = None
+        if found is not None:
+            return found
+    return None
