@@ -149,7 +149,7 @@ class Compiled:
             for test, asked in ((self.are_apart, lowered.apart), (self.are_in_one_piece, lowered.in_one_piece))
             if asked
         ]
-        self.arrays, self.reached = lowered.arrays, lowered.reached
+        self.arrays, self.reached, self.written = lowered.arrays, lowered.reached, lowered.written
         self.left = ()
         self.guards = tuple(lowered.guards)
         self.report = tuple(lowered.report)
@@ -178,7 +178,9 @@ class Compiled:
         """Do the arrays of a call share no memory, neither with each other nor with those that are read outside?"""
         given = call, self.left
         apart = trees.are_apart((given, [read() for read in self.arrays]))
-        return apart and not (self.reached and trees.share_memory(given, [read() for read in self.reached]))
+        if not apart or not self.reached:
+            return apart
+        return not trees.share_memory((given, [r() for r in self.written]), [r() for r in self.reached])
 
     def are_in_one_piece(self, call) -> bool:
         """Are all arrays of a call contiguous?"""

@@ -44,7 +44,10 @@ class Lowered:
     arrays : list of callable
         Each gives an array outside of the function that it reads: none of them may share memory with an argument.
     reached : list of callable
-        Each gives data that a function may look at which it calls: they may share no memory with an argument.
+        Each gives data that a function may look at which it calls: they may share no memory with an argument, nor
+        with what it writes to outside.
+    written : list of callable
+        Each gives an array outside that it writes to.
     in_one_piece : bool
         It is right only where all arrays that it is given are contiguous.
     """
@@ -57,6 +60,7 @@ class Lowered:
     in_one_piece: bool = False
     arrays: list = field(default_factory=list)
     reached: list = field(default_factory=list)
+    written: list = field(default_factory=list)
 
 
 def lower(
@@ -125,8 +129,9 @@ def lower(
     callees = [callee for callee, _ in session.callees.values()]
     arrays = list(session.arrays.values()) if session.apart else []
     whole = session.in_one_piece and any(map(_in_one_piece, types.values()))
-    guards, rows, reached = (list(found.values()) for found in (session.guards, session.rows, session.reached))
-    return Lowered(top, callees, guards, rows, session.apart, whole, arrays, reached)
+    found = session.guards, session.rows, session.reached, session.written
+    guards, rows, reached, written = (list(one.values()) for one in found)
+    return Lowered(top, callees, guards, rows, session.apart, whole, arrays, reached, written)
 
 
 def _in_one_piece(t: ir.Type) -> bool:
@@ -178,7 +183,10 @@ def _see_arguments(lowering, found) -> None:
     name = min(p.name for p in lowering.written_arguments)
     known = (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT)
     for p in lowering.parameters:
-        if p.type.kind not in known and not (p.type.kind is Kind.OTHER and p.type.cls in (None, str, type(None), bool)):
+        objects = p.type.kind is Kind.ARRAY and p.type.dtype is None
+        if (p.type.kind not in known or objects) and not (
+            p.type.kind is Kind.OTHER and p.type.cls in (None, str, type(None), bool)
+        ):
             raise CompileError(f"{name} is changed, and {p.name} may hold the same array", found.location())
     lowering.session.see_reached()
     if lowering.session.objects:

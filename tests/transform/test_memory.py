@@ -1,6 +1,7 @@
 """Arrays that change: what is emitted for them, what is saved, what is refused, and that calls stay what they were."""
 
 import operator
+import sys
 
 import numpy as np
 import pytest
@@ -148,6 +149,47 @@ def test_an_argument_that_is_written_to_may_be_an_array_that_a_called_function_r
     except TapeError:
         return
     assert np.isnan(value)  # code that the tape does not see has read what carries a derivative
+
+
+def read_elsewhere(i):
+    return ELSEWHERE[0][i] + found_there(i)
+
+
+def nothing(i):
+    return 0.0
+
+
+def found_there(i):
+    return ELSEWHERE[0][i]
+
+
+def writes_outside(x):
+    OUTSIDE[0] = x[0] * x[1]
+    return read_elsewhere(0) * x[2]
+
+
+ELSEWHERE = [np.ones(6)]
+
+
+def test_what_a_called_function_reads_may_become_the_array_that_is_written_to(monkeypatch):
+    g = grad(writes_outside)
+    monkeypatch.setattr(sys.modules[__name__], "found_there", nothing)
+    assert g(X)[0] == 0.0
+    assert g.engine == "compiled"
+    monkeypatch.setattr(sys.modules[__name__], "ELSEWHERE", [OUTSIDE])
+    np.testing.assert_allclose(g(X)[:3], [X[1] * X[2], X[0] * X[2], X[0] * X[1]])
+    monkeypatch.undo()
+    ELSEWHERE[0] = OUTSIDE
+    np.testing.assert_allclose(g(X)[:3], 2 * np.array([X[1] * X[2], X[0] * X[2], X[0] * X[1]]))
+
+
+def test_an_array_of_objects_may_hold_the_array_that_is_written_to():
+    def f(x, held):
+        x[0] = 2.0 * x[1]
+        return held[0][0] * x[2]
+
+    with pytest.raises(CompileError, match="held may hold the same array"):
+        grad(f, mode="compiled")(X.copy(), np.array([X, None], object))
 
 
 def written_and_default(x, held=OUTSIDE):

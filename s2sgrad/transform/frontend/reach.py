@@ -17,65 +17,68 @@ PLAIN = (int, float, complex, str, bytes, type(None), type(...), type(NotImpleme
 _CACHED = type(functools.lru_cache(lambda: None))
 
 
-def reached(thing, seen: set):
+def reached(thing, seen: set, guards: dict):
     """What reads the data that a function, method or class may look at, itself or by what it calls.
 
-    An object that holds them in a way of its own is such data itself.
+    An object that holds them in a way of its own is such data itself. That the functions stay what they are is added
+    to the `guards`.
 
     >>> weights = np.ones(3)
     >>> def weighted(x, scale=[2.0]):
     ...     return scale[0] * x + weights[0]
     >>> weighted.__module__ = "program"
-    >>> [read() for read in reached(weighted, set())]
+    >>> [read() for read in reached(weighted, set(), {})]
     [array([1., 1., 1.]), [2.0]]
     """
     if id(thing) in seen or isinstance(thing, ModuleType):
         return
     seen.add(id(thing))
     if isinstance(thing, MethodType):
-        yield from _of_each([thing.__func__, thing.__self__], seen)
+        yield from _of_each([thing.__func__, thing.__self__], seen, guards)
     elif isinstance(thing, functools.partial):
-        yield from _of_each([thing.func, *thing.args, *thing.keywords.values()], seen)
+        yield from _of_each([thing.func, *thing.args, *thing.keywords.values()], seen, guards)
     elif isinstance(thing, _CACHED):
-        yield from reached(thing.__wrapped__, seen)
+        yield from reached(thing.__wrapped__, seen, guards)
     elif hasattr(thing, "__s2sgrad__"):
-        yield from reached(thing.__s2sgrad__.function, seen)
+        yield from reached(thing.__s2sgrad__.function, seen, guards)
     elif is_trusted(thing):
         return
     elif isinstance(thing, FunctionType):
-        yield from _of_function(thing, seen)
+        yield from _of_function(thing, seen, guards)
     elif isinstance(thing, type):
         for cls in thing.__mro__:
             members = {} if is_trusted(cls) else vars(cls)
-            yield from _of_each([v for name, v in members.items() if _may_be_read(name, v)], seen)
+            yield from _of_each([v for name, v in members.items() if _may_be_read(name, v)], seen, guards)
     else:
         yield _constant(thing)
 
 
-def _of_function(function, seen):
+def _of_function(function, seen, guards):
     codes, names = [function.__code__], {}
     for code in codes:
         names |= dict.fromkeys([*code.co_freevars, *code.co_names])
         codes += [c for c in code.co_consts if hasattr(c, "co_names")]
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    outside = Outside(ir.Namespace(function.__globals__, cells), {}, {})
+    outside = Outside(ir.Namespace(function.__globals__, cells), guards, {})
+    outside.follow(function)
     for name in names:
         place = outside.place(name)
         value = place.read()
         if is_definition(value):
-            yield from reached(value, seen)
+            outside.name(name)
+            yield from reached(value, seen, guards)
         elif value is not MISSING:
             yield Reader(place, (), place.key)
-    yield from _of_each([*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()], seen)
+    yield from _of_each([*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()], seen, guards)
 
 
-def _of_each(things, seen):
+def _of_each(things, seen, guards):
     for thing in things:
         thing = thing.__func__ if isinstance(thing, (staticmethod, classmethod)) else thing
         if isinstance(thing, property):
-            yield from _of_each([thing.fget], seen)
+            yield from _of_each([thing.fget], seen, guards)
         elif is_definition(thing):
-            yield from reached(thing, seen)
+            yield from reached(thing, seen, guards)
         elif not isinstance(thing, PLAIN):
             yield _constant(thing)
 

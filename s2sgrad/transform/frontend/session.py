@@ -53,6 +53,7 @@ class Session:
     apart: bool = False  # it writes into an argument
     in_one_piece: bool = False  # what it does depends on arrays being contiguous
     work: dict = field(default_factory=dict)  # the arrays outside that are written into
+    written: dict = field(default_factory=dict)  # what reads them
     arrays: dict = field(default_factory=dict)  # what reads the arrays outside that are looked at
     reached: dict = field(default_factory=dict)  # what reads the data outside that functions may look at
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
@@ -78,8 +79,10 @@ class Session:
         seen: set = set()
         for guard in list(self.guards.values()):
             thing = guard.objects.get("f", guard.objects.get("value"))
-            for read in reached(thing, seen) if resolve.is_definition(thing) else ():
+            for read in reached(thing, seen, self.guards) if resolve.is_definition(thing) else ():
                 value = read()
+                if read.key in self.written:
+                    continue  # no function reads it that is called
                 if read.key in self.guards and isinstance(value, PLAIN):
                     continue  # it stays one
                 if (held := opaque(value)) is not None:

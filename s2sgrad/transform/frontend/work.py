@@ -49,7 +49,7 @@ class WorkArrays:
             self.env[name] = value
             self.work_values.add(value)
             read = self.outside.reader(known.operand)
-            self.session.arrays[read.key] = read
+            self.session.arrays[read.key] = self.session.written[read.key] = read
             self.session.work[id(known.value)] = known.value
 
     def is_seen_by_nobody(self, body: list, arrays: list) -> bool:
