@@ -183,6 +183,25 @@ def test_what_a_called_function_reads_may_become_the_array_that_is_written_to(mo
     np.testing.assert_allclose(g(X)[:3], 2 * np.array([X[1] * X[2], X[0] * X[2], X[0] * X[1]]))
 
 
+def scaled(a, k, out=None):
+    if out is None:
+        out = np.zeros(6)
+    out[:] = a * k
+    out[0] = a[1]
+    return out
+
+
+def test_a_parameter_called_out_is_what_the_function_makes_of_it():
+    def f(x):
+        a = x * 1.0
+        c = scaled(a, 2.0, out=a[::-1])
+        return np.sum(a * c * x)
+
+    value, dx = value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(dx, grad(f, mode="tape")(X))
+
+
 def test_an_array_of_objects_may_hold_the_array_that_is_written_to():
     def f(x, held):
         x[0] = 2.0 * x[1]

@@ -8,6 +8,7 @@ import numpy as np
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import resolve
 from s2sgrad.transform.frontend.kinds import is_active, text
 from s2sgrad.transform.ir import Kind
 
@@ -79,8 +80,8 @@ class WritingCalls:
             return self.filling(known, call, args)
         if known in self.session.plain(AT, known) and len(args) == 3 and not words:
             return args[0], args[1], args[2], AT[known]
-        if known is None or not self.session.plain(table.RULES, known):
-            return None
+        if known is None or not resolve.is_trusted(known):
+            return None  # what a parameter `out` of a user's function is for, its body says
         if isinstance(known, np.ufunc) and sorted(words) == ["out", "where"]:
             (out,) = (k.value for k in call.keywords if k.arg == "out")
             return (out, None, call, None) if isinstance(out, gast.Name) else None
