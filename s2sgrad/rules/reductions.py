@@ -9,7 +9,16 @@ import math
 import numpy as np
 
 from s2sgrad.rules.table import jvp, linear, vjp
-from s2sgrad.runtime.arrays import embed_diagonal, hit_count, is_differentiable, over, reached, unbroadcast, zeros_of
+from s2sgrad.runtime.arrays import (
+    embed_diagonal,
+    hit_count,
+    is_differentiable,
+    over,
+    reached,
+    times,
+    unbroadcast,
+    zeros_of,
+)
 
 # ---------------------------------------------------------------- shared by the families below
 
@@ -302,8 +311,8 @@ def products_of_others(a, axis):
 def prod_pullback(g, out, a, axis=None, *, keepdims=False, where=True):
     if where is not True:
         others = products_of_others(np.where(where, a, 1), axis)
-        return np.where(where, spread(g, axis, keepdims) * np.conj(others), 0.0)
-    return spread(g, axis, keepdims) * np.conj(products_of_others(a, axis))
+        return np.where(where, times(spread(g, axis, keepdims), np.conj(others)), 0.0)
+    return times(spread(g, axis, keepdims), np.conj(products_of_others(a, axis)))
 
 
 def prod_pushforward(t, out, a, axis=None, *, keepdims=False, where=True):
@@ -322,7 +331,7 @@ def nanprod_pushforward(t, out, a, axis=None, *, keepdims=False):
 
 
 def numbers_prod_pullback(g, out, iterable, /, *, start=1):
-    d = g * start * products_of_others(np.array(iterable), 0)
+    d = times(g, start * products_of_others(np.array(iterable), 0))
     return list(d) if isinstance(iterable, (list, tuple)) else d
 
 
@@ -359,7 +368,7 @@ def cumprod_pullback(g, out, a, axis=None):
     rows = [g[-1]]
     for i in range(len(a) - 2, -1, -1):
         rows.append(g[i] + a[i + 1] * rows[-1])
-    return np.moveaxis(before * np.stack(rows[::-1]), 0, axis)
+    return np.moveaxis(times(np.stack(rows[::-1]), before), 0, axis)
 
 
 def cumprod_pushforward(t, out, a, axis=None):

@@ -207,6 +207,7 @@ SINGULAR = {
     "np.linalg.norm np.std np.var": [[0.0, 0.0]],
     "np.linalg.norm ": [[NAN, 1.0]],
     "np.sinc": [[0.0]],
+    "np.prod np.nanprod np.cumprod": [[1e200, 1e200, 2.0]],
 }
 
 

@@ -49,6 +49,89 @@ def test_what_is_not_used_fails_as_well():
         grad(unused, mode="compiled")(np.ones(3))
 
 
+def stores_outside(x):
+    u = np.zeros(3)
+    u[4] = x[0]
+    return np.sum(x)
+
+
+def stores_outside_in_the_last_turn(x):
+    u = np.zeros(2)
+    for i in range(3):
+        u[i] = x[0]
+    return np.sum(x)
+
+
+def stores_an_array_as_a_number(x):
+    u = np.zeros(3)
+    u[0] = x
+    return np.sum(x)
+
+
+def stores_too_much(x):
+    u = np.zeros(3)
+    u[1:] += x
+    return np.sum(x)
+
+
+def stores_at_a_mask_of_another_length(x):
+    u = np.zeros(4)
+    u[x > 0] = x[0]
+    return np.sum(x)
+
+
+def unpacks_too_few(x):
+    for _ in range(2):
+        a, b = x
+    return np.sum(x)
+
+
+def unpacks_a_number(x):
+    a, b = 0.5
+    return np.sum(x)
+
+
+def unpacks_deep(x):
+    a, (b, c) = x[0], x  # noqa: F841
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        stores_outside,
+        stores_outside_in_the_last_turn,
+        stores_an_array_as_a_number,
+        stores_too_much,
+        stores_at_a_mask_of_another_length,
+        unpacks_too_few,
+        unpacks_a_number,
+        unpacks_deep,
+    ],
+)
+def test_stores_and_patterns_that_nobody_reads_fail_as_well(function):
+    with pytest.raises((ValueError, IndexError, TypeError)) as plain:
+        function(np.ones(3))
+    with pytest.raises(type(plain.value)):
+        grad(function, mode="compiled")(np.ones(3))
+
+
+def stores_and_unpacks(x):
+    u = x * 1.0
+    u[1] = x[0]
+    u[1:] = x[1:] * 2
+    u[...] = 0.5
+    u[None, :] *= 3
+    a, (b, c) = x[0], (x[1], x[-1])  # noqa: F841
+    return np.sum(x)
+
+
+def test_stores_and_patterns_that_cannot_fail_are_left_out():
+    gradient = grad(stores_and_unpacks, mode="compiled")
+    gradient(np.ones(3))
+    assert "# forward" not in gradient.source
+
+
 @pytest.mark.parametrize(
     "function",
     [

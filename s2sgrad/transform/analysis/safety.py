@@ -1,4 +1,4 @@
-"""Which operations surely cannot fail: those that a derivative may leave out when nobody needs their result.
+"""What surely cannot fail: the operations, stores and patterns that a derivative may leave out when nobody needs them.
 
 A derivative raises where its function does. ``x @ w`` stays in it, though only its gradient is asked for,
 unless it is known that the lengths fit; ``np.sin(x)`` goes. What an earlier operation of the function
@@ -45,7 +45,7 @@ _MOVES = {np.transpose, np.swapaxes, np.moveaxis}
 
 
 def unfailing(statements: list, checked=frozenset(), lengths: Lengths | None = None) -> set:
-    """The ids of the operations in a program, and in its blocks, that cannot fail where they run.
+    """The ids of the operations, stores and patterns in a program, and in its blocks, that cannot fail where they run.
 
     Parameters
     ----------
@@ -57,10 +57,18 @@ def unfailing(statements: list, checked=frozenset(), lengths: Lengths | None = N
     lengths = Lengths(lengths)
     found: set = set()
     for s in statements:
-        if isinstance(s, ir.Op):
-            if cannot_fail(s, lengths, checked):
-                found.add(id(s))
-            lengths.note(s)
+        match s:
+            case ir.Op():
+                sure = cannot_fail(s, lengths, checked)
+            case ir.Store():
+                sure = _stores(s, lengths, checked)
+            case ir.Unpack():
+                sure = _unpacks(s.targets, types.type_of(s.source))
+            case _:
+                sure = False
+        if sure:
+            found.add(id(s))
+        lengths.note(s)
         for block in walk.blocks(s):
             found |= unfailing(block.statements, checked, lengths)
     return found
@@ -142,6 +150,47 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
     if op.kwargs or not all(map(_is_number, given)):
         return False
     return _is_elementwise(op, given, checked) and _compatible(given, lengths)
+
+
+def _stores(s: ir.Store, lengths: Lengths, checked) -> bool:
+    """Is there room for the value where it is stored?"""
+    array = s.into if s.through is None else s.through
+    place, value = types.type_of(array), types._array_like(types.type_of(s.value))
+    if not _is_number(value) or not _holds(place.dtype or "", value):
+        return False
+    if s.index is not None:
+        if not _has_item((array, s.index), lengths, checked):
+            return False
+        place = types.infer(operator.getitem, (array, s.index))
+    if value.kind is Kind.NUMBER or value.ndim == 0:
+        return True
+    room, given = types.axes_of(place), types.axes_of(value)
+    if place.kind is not Kind.ARRAY or room is None or given is None or len(given) > len(room):
+        return False
+    return _even(types.type_of(s.value), lengths) and all(
+        lengths.find(n) == 1 or lengths.equal(m, n) for m, n in zip(room[::-1], given[::-1], strict=False)
+    )
+
+
+def _holds(dtype: str, t: Type) -> bool:
+    """Can an array of this dtype be given whatever values of type `t` there are?"""
+    if dtype == "int64":
+        return t.dtype in ("bool", "int", "int64")
+    return dtype.startswith("complex") or (dtype.startswith(("float", "bool")) and t.is_real)
+
+
+def _unpacks(targets, t: Type) -> bool:
+    """Are there as many parts as there are targets?"""
+    if not isinstance(targets, tuple):
+        return True
+    if t.kind is Kind.ARRAY:
+        shape = types.axes_of(t)
+        if not shape or shape[0] != len(targets):
+            return False
+        return all(_unpacks(target, types.one_array(t.dtype, shape=shape[1:])) for target in targets)
+    if t.kind not in (Kind.LIST, Kind.TUPLE) or t.items is None or len(t.items) != len(targets):
+        return False
+    return all(map(_unpacks, targets, t.items))
 
 
 def _is_number(t: Type) -> bool:

@@ -91,25 +91,29 @@ class _Pruner:
         """What stays of a statement; None for nothing."""
         match s:
             case ir.Op():
-                if s.target in live or s.function is arrays.scalar_seed:
-                    return s
-                return None if self.generated or id(s) in self.unfailing() else s
+                return s if s.target in live or s.function is arrays.scalar_seed or self.may_fail(s) else None
             case ir.Make() | ir.Accumulate():
                 return s if s.target in live else None
             case ir.Store():
-                return s if s.target in live or s.lasting else None
+                return s if s.target in live or s.lasting or self.may_fail(s) else None
             case ir.Bind():
                 return s if s.target in live or not self.is_pure(s.code.node) else None
             case ir.Call():
                 return s if s.target in live or not self.generated else None
             case ir.Unpack():
                 targets = _wanted(s.targets, live)
-                return None if targets is None else dataclasses.replace(s, targets=targets)
+                if targets is None:
+                    return s if self.may_fail(s) else None
+                return dataclasses.replace(s, targets=targets)
             case ir.If():
                 return self.branch(s, live)
             case ir.For():
                 return self.loop(s, live)
         return s
+
+    def may_fail(self, s) -> bool:
+        """Is it a statement of the user's that may raise an exception?"""
+        return not self.generated and id(s) not in self.unfailing()
 
     def is_pure(self, node) -> bool:
         """Has evaluating the expression no effects, and does it need no evaluating for its own sake?"""
