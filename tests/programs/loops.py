@@ -359,3 +359,50 @@ def array_of_a_name_that_is_bound_anew(x):
         d = x[i] - x[i + 1]
         s += d * d
     return s
+
+
+@program(np.array([0.4, -1.2]), [2, 0, 3], engine="tape")
+def last_value_of_an_earlier_turn(x, counts):
+    s = 0.0
+    for n in counts:
+        for j in range(n):
+            u = x * j
+        s += np.sum(u * x)
+    return s
+
+
+@program(np.array([0.4, -1.2]), 2, engine="tape")
+def last_value_of_an_earlier_turn_two_loops_down(x, n):
+    s = 0.0
+    for i in range(3):
+        for j in range(2):
+            for k in range(n - i - j):
+                u = x * (k + i + j)
+        s += np.sum(u * x)
+    return s
+
+
+@program(np.array([0.4, -1.2]), 2, engine="tape")
+def last_value_before_a_break_in_an_earlier_turn(x, n):
+    s = 0.0
+    for i in range(3):
+        for j in range(3):
+            if j >= n - i:
+                break
+            u = x * (i + 1)
+        s += np.sum(u * x)
+    return s
+
+
+@program(np.array([0.4, -1.2]), engine="compiled")
+def last_value_of_loops_that_run(x):
+    s = 0.0
+    for i in range(3):
+        for j in range(2):
+            u = x * (i + j)
+        for j in range(len(x)):
+            v = x[j] * u
+        for w in x:
+            v = v + w
+        s += np.sum(v * u)
+    return s

@@ -50,6 +50,32 @@ def tested_inside(statement):
     return made
 
 
+def runs(head) -> bool:
+    """Does a loop with these sources, or with this test, surely run a turn?"""
+    if isinstance(head, list):
+        return all(source.count or has_entries(source.iterable) for source in head)
+    return head == ir.Constant(True)
+
+
+def has_entries(operand) -> bool:
+    """Is there surely something to run over?"""
+    t = types.type_of(operand)
+    if t.kind is Kind.ARRAY:
+        shape = types.axes_of(t)
+        return bool(shape) and axes.is_some(shape[0])
+    if t.kind in SEQUENCES and t.items is not None:
+        return len(t.items) > 0
+    node = getattr(operand, "node", None)
+    if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
+        return False
+    if all(isinstance(bound, gast.Constant) for bound in node.args):
+        return len(range(*[bound.value for bound in node.args])) > 0
+    match node.args:
+        case [gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)])]:
+            return name in operand.reads and has_entries(operand.reads[name])
+    return False
+
+
 class Loops(Unrolling, Rows):
     """The part of `Lowering` that deals with loops."""
 
@@ -212,6 +238,8 @@ class Loops(Unrolling, Rows):
                 self.env[name] = self.env[together[name]]
             elif is_lost(before.get(name)):  # it may run no turn
                 self.env[name] = before[name]
+            elif isinstance(before.get(name), Unbound) and not runs(made):
+                self.env[name] = Unbound(f"{name} may be what an earlier turn of the loop around this one has left")
             elif name in state:
                 t, active = state[name]
                 last = end[name]
