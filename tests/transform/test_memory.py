@@ -585,3 +585,17 @@ def test_a_work_array_that_is_an_argument_too_is_not_for_the_compiled_code():
     gradient(X.copy())
     with pytest.raises(TapeError, match="also reached"):
         gradient(WORK)
+
+
+def exchanged_or_not(x):
+    a, b, t = x * 1.5, x * 2.0, x[0]
+    for _ in range(3):
+        if x[1] > t:
+            b, a = a, b
+        else:
+            t = t + t * 0.3
+    return np.sum(a) + 2.0 * np.sum(b) + t
+
+
+def test_an_exchange_in_one_branch_and_a_number_in_the_other():
+    np.testing.assert_allclose(grad(exchanged_or_not, mode="compiled")(X), grad(exchanged_or_not, mode="tape")(X))

@@ -561,10 +561,11 @@ class _Emitter:
 
     def fits(self, one, other) -> bool:
         """Are two assignments to the same name short enough for a conditional expression?"""
+        names = [getattr(move.targets[0], "id", None) for move in (one, other)]  # a swap has a tuple
         printer = Printer()
         printer.dispatch(one)
         printer.dispatch(other)
-        return one.targets[0].id == other.targets[0].id and sum(map(len, printer.lines)) <= 56
+        return names[0] is not None and names[0] == names[1] and sum(map(len, printer.lines)) <= 56
 
     def loop(self, statement: ir.For) -> list:
         handed = self.trees.handed(statement, statement.body)
