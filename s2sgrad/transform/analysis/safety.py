@@ -118,7 +118,7 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
         return len(args) == 2 and types.infer(getattr, args) != ir.UNKNOWN
     if getattr(function, "__module__", None) == arrays.__name__:
         return True
-    given = [types._array_like(types.type_of(a)) for a in args]
+    given = [types.array_like(types.type_of(a)) for a in args]
     if function is len:
         return (
             given[0].kind is not Kind.NUMBER and given[0].ndim != 0 and types.type_of(args[0]).kind is not Kind.UNKNOWN
@@ -139,7 +139,7 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
         return len(args) == 1 and not op.kwargs and given[0].ndim == 2
     if function in _MOVES:
         places = [types.constant(a) for a in (*args[1:], *op.kwargs.values())]
-        return types._permuted(given[0], function, *places) is not None or (function is np.transpose and not places)
+        return types.permuted(given[0], function, *places) is not None or (function is np.transpose and not places)
     if function is np.reshape:
         return (
             len(args) == 2 and not op.kwargs and _reshapes(given[0], op.target.type, types.constant(args[1]), lengths)
@@ -155,7 +155,7 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
 def _stores(s: ir.Store, lengths: Lengths, checked) -> bool:
     """Is there room for the value where it is stored?"""
     array = s.into if s.through is None else s.through
-    place, value = types.type_of(array), types._array_like(types.type_of(s.value))
+    place, value = types.type_of(array), types.array_like(types.type_of(s.value))
     if not _is_number(value) or not _holds(place.dtype or "", value):
         return False
     if s.index is not None:
@@ -212,8 +212,8 @@ def _is_elementwise(op: ir.Op, given: list, checked) -> bool:
         return isinstance(exponent, int | float) and exponent >= 0
     if isinstance(function, np.ufunc):
         return function.signature is None and len(op.args) == function.nin
-    if function in types._OPERATORS or function is np.where:
-        return len(op.args) == (3 if function is np.where else types._OPERATORS[function].nin)
+    if function in types.OPERATORS or function is np.where:
+        return len(op.args) == (3 if function is np.where else types.OPERATORS[function].nin)
     rule = lookup(function)
     return rule is not None and rule.kind == "elementwise"
 
@@ -256,7 +256,7 @@ def _reduces(op: ir.Op, t: Type, needs_entries: bool) -> bool:
         return False
     axis = options.get("axis", ir.Constant(None))
     whole = types.constant(axis) is None
-    reduced = types._axes(axis, t.ndim)
+    reduced = types.reduced_axes(axis, t.ndim)
     if reduced is None and not whole:
         return False
     if op.function is np.linalg.norm and not whole and len(reduced) > 2:
@@ -283,7 +283,7 @@ def _even(t: Type, lengths: Lengths) -> bool:
         return True
     if t.items is None:
         return t.element is not None and t.element.kind is Kind.NUMBER
-    inner = [types._array_like(item) for item in t.items]
+    inner = [types.array_like(item) for item in t.items]
     return all(_even(item, lengths) for item in t.items) and all(lengths.same(inner[0], item) for item in inner[1:])
 
 
@@ -297,7 +297,7 @@ def _fit_together(op: ir.Op, lengths: Lengths) -> bool:
         or not op.kwargs.keys() <= {"axis"}
     ):
         return False
-    inner = [types._array_like(item) for item in parts.items]
+    inner = [types.array_like(item) for item in parts.items]
     shapes = [types.axes_of(t) if _is_number(t) else None for t in inner]
     if None in shapes or type(place) is not int or len(set(map(len, shapes))) != 1:
         return False
@@ -321,23 +321,23 @@ def _has_item(args, lengths: Lengths, checked) -> bool:
         return t.keys is not None and any(place is k or place == k for k in t.keys)
     if _mark(index) in checked:
         return True
-    entries = types._entries(index)
-    if entries is None or None in entries or t.ndim is None or sum(map(types._consumed, entries)) > t.ndim:
+    entries = types.entries_of(index)
+    if entries is None or None in entries or t.ndim is None or sum(map(types.axes_consumed, entries)) > t.ndim:
         return False
-    if entries.count(types._ELLIPSIS) > 1 or any(isinstance(e, Type) for e in entries):
+    if entries.count(types.ELLIPSIS) > 1 or any(isinstance(e, Type) for e in entries):
         return False
-    if types._INTEGER not in entries:
+    if types.INTEGER not in entries:
         return True
     values = types.constant(index)
     values = values if isinstance(values, tuple) else (values,)
-    if len(values) != len(entries) or types._ELLIPSIS in entries:
+    if len(values) != len(entries) or types.ELLIPSIS in entries:
         return False
     rest = iter(types.axes_of(t))
     for value, entry in zip(values, entries, strict=True):
-        if entry is types._NEW:
+        if entry is types.NEW:
             continue
         n = next(rest)
         least = n if isinstance(n, int) else 2 if lengths.is_many(n) and axes.is_some(lengths.find(n)) else 0
-        if entry is types._INTEGER and not (type(value) is int and -least <= value < least):
+        if entry is types.INTEGER and not (type(value) is int and -least <= value < least):
             return False
     return True

@@ -1,0 +1,123 @@
+"""What is known of values before the program runs: the types of arguments, of calls, of joins.
+
+The frontend asks here while it lowers a function: `of` gives the type of an actual argument or of a
+captured datum, `infer` the type of a call's result from the types of its operands, `join` what two
+branches (or two turns of a loop) have in common. Passes then ask the types whether a conjugate, an
+`unbroadcast` or a conversion can be left out. What is claimed is always true of the value at run time;
+what is not surely known is left open.
+
+A shape is a tuple of one symbol per axis (see ``axes.py``), or, where the number of axes is not known, a
+token: equal tokens, equal shapes. None equals nothing: compare with `same_shape`, ask with `axes_of`.
+
+Beside NumPy's dtype names there is `REAL`: no complex numbers in it, nothing else known (a number that
+is a Python float on one way and a ``np.float64`` on another). It equals nothing: compare with
+`same_dtype`.
+
+Examples
+--------
+>>> import numpy as np
+>>> from s2sgrad.transform import ir
+>>> x = ir.Value("x", of(np.ones((2, 3))))
+>>> infer(np.sin, (x,)) == x.type
+True
+>>> infer(np.sum, (x,)) == ir.FLOAT64
+True
+"""
+
+from s2sgrad.transform.analysis.axes import fresh
+from s2sgrad.transform.analysis.types import (
+    creation,
+    elementwise,
+    helpers,
+    indexing,
+    products,
+    python,
+    reductions,
+    shapes,
+    tuples,
+)
+from s2sgrad.transform.analysis.types.calls import OPERATORS, handles, infer
+from s2sgrad.transform.analysis.types.indexing import (
+    ELLIPSIS,
+    INTEGER,
+    NEW,
+    axes_consumed,
+    entries_of,
+    is_single,
+    slices_of,
+)
+from s2sgrad.transform.analysis.types.objects import (
+    LONGEST,
+    REAL,
+    axes_of,
+    is_namedtuple,
+    join,
+    of,
+    of_all,
+    of_any_layout,
+    of_any_length,
+    of_each,
+    same_dtype,
+    same_shape,
+    sequence,
+    with_names,
+)
+from s2sgrad.transform.analysis.types.operands import constant, shape_of, type_of
+from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, promote, resolve, strong
+from s2sgrad.transform.analysis.types.reductions import averaged, modulus, reduced_axes, reduction
+from s2sgrad.transform.analysis.types.shapes import parts_of, permuted
+from s2sgrad.transform.analysis.types.tuples import several, stacked
+
+__all__ = [
+    "ELLIPSIS",
+    "INTEGER",
+    "LONGEST",
+    "NEW",
+    "OPERATORS",
+    "REAL",
+    "array_like",
+    "averaged",
+    "axes_consumed",
+    "axes_of",
+    "broadcast",
+    "constant",
+    "creation",
+    "elementwise",
+    "entries_of",
+    "fresh",
+    "handles",
+    "helpers",
+    "indexing",
+    "infer",
+    "is_namedtuple",
+    "is_single",
+    "join",
+    "modulus",
+    "of",
+    "of_all",
+    "of_any_layout",
+    "of_any_length",
+    "of_each",
+    "one_array",
+    "parts_of",
+    "permuted",
+    "products",
+    "promote",
+    "python",
+    "reduced_axes",
+    "reduction",
+    "reductions",
+    "resolve",
+    "same_dtype",
+    "same_shape",
+    "sequence",
+    "several",
+    "shape_of",
+    "shapes",
+    "slices_of",
+    "stacked",
+    "strong",
+    "tuples",
+    "type_of",
+    "with_names",
+]

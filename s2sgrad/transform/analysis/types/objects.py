@@ -1,0 +1,228 @@
+"""The types of runtime objects, what two types have in common, and what is asked of one type."""
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+
+from s2sgrad.transform.analysis import axes, layout
+from s2sgrad.transform.analysis.axes import Axis, fresh
+from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
+
+REAL = "real"
+BOOL = Type(Kind.NUMBER, "bool", 0, ())
+LONGEST = 32  # a longer list whose elements are all alike is known by its element only
+_PYTHON_NUMBERS = {float: "float", int: "int", complex: "complex", bool: "bool"}
+BUILTIN_DTYPES = ("float", "int", "complex", "bool")
+WEAK = {"float": float, "int": int, "complex": complex}
+SAMPLES = {"float": 1.0, "int": 1, "complex": 1j, "bool": True}
+
+
+def axes_of(t: Type) -> tuple | None:
+    """The symbols of the axes of a number or array; None where their number is not known."""
+    if t.ndim is None or t.kind not in (Kind.NUMBER, Kind.ARRAY):
+        return None
+    if isinstance(t.shape, tuple) and len(t.shape) == t.ndim:
+        return t.shape
+    return tuple([Axis(None if t.shape is None else (t.shape, i)) for i in range(t.ndim)])
+
+
+def same_shape(a: Type, b: Type) -> bool:
+    """Surely the same shape at run time."""
+    if a.shape is None or a.shape != b.shape:
+        return False
+    return not isinstance(a.shape, tuple) or all(map(axes.is_named, a.shape))
+
+
+def with_names(t: Type) -> Type:
+    """The type with a name for each length that has none: for a value that is one array, not any of several."""
+    if t.kind is not Kind.ARRAY:
+        return t
+    if t.ndim is None:
+        return replace(t, shape=fresh()) if t.shape is None else t
+    shape = axes_of(t)
+    return t if all(map(axes.is_named, shape)) and isinstance(t.shape, tuple) else replace(t, shape=axes.named(shape))
+
+
+def same_dtype(a: Type, b: Type) -> bool:
+    """Surely the same dtype at run time, and the same strength in promotion."""
+    return a.dtype is not None and a.dtype != REAL and a.dtype == b.dtype
+
+
+def of_any_length(t: Type) -> Type:
+    """The type with nothing known of the lengths of axes, nor of where their elements are.
+
+    Examples
+    --------
+    >>> of_any_length(of(np.ones((2, 1)))).ndim
+    2
+    """
+    if t.items is not None:
+        return replace(t, items=tuple(map(of_any_length, t.items)))
+    if t.element is not None:
+        return replace(t, element=of_any_length(t.element))
+    return with_names(replace(t, shape=None, contiguous=False)) if t.kind is Kind.ARRAY else t
+
+
+def of_any_layout(t: Type) -> Type:
+    """The type with nothing known of where the elements of arrays are.
+
+    Examples
+    --------
+    >>> of_any_layout(of([np.ones(2)])).items[0].contiguous
+    False
+    """
+    return layout.unknown(t)
+
+
+def of_each(t: Type, mark: int) -> Type:
+    """The type of any of several values, one of which is a `t`: lengths named since `mark` may differ.
+
+    Examples
+    --------
+    >>> x, mark = of(np.ones(3)), axes.fresh()
+    >>> of_each(x, mark) == x, of_each(of(np.ones(3)), mark).shape
+    (True, (None,))
+    """
+    if t.items is not None:
+        return replace(t, items=tuple([of_each(item, mark) for item in t.items]))
+    if t.element is not None:
+        return replace(t, element=of_each(t.element, mark))
+    if t.kind is not Kind.ARRAY:
+        return t
+    if not isinstance(t.shape, tuple):
+        return t if t.shape is None or axes.is_older(axes.Axis(t.shape), mark) else replace(t, shape=None)
+    return replace(t, shape=tuple([n if axes.is_older(n, mark) else axes.Axis(None, n.many) for n in t.shape]))
+
+
+def dtype_name(dtype) -> str | None:
+    """The name that a `Type` has for a NumPy dtype; None for what is not a number (objects, text, records).
+
+    Examples
+    --------
+    >>> dtype_name(np.dtype("f4")), dtype_name(np.dtype(object))
+    ('float32', None)
+    """
+    if not dtype.isnative:  # NumPy's results are native: no name is the right one for both
+        return REAL if dtype.kind in "biuf" else None
+    if dtype.kind in "biufc":
+        return dtype.name
+    extended = dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.type is not np.void
+    return dtype.name if extended else None  # the small floats of ml_dtypes
+
+
+def of(value) -> Type:
+    """The type of a runtime object.
+
+    Each array gets names of its own for the lengths of its axes, in whatever places it stands; of the
+    lengths it is known which are 0 and which 1.
+
+    Examples
+    --------
+    >>> from s2sgrad.transform import ir
+    >>> of(1.5) == ir.FLOAT
+    True
+    >>> of((1, np.ones(3))).items[1].ndim
+    1
+    """
+    return _of(value, None)
+
+
+def of_all(values) -> list[Type]:
+    """The types of several objects; the same array in two places has one shape."""
+    seen: dict = {}
+    return [_of(value, seen) for value in values]
+
+
+def _of(value, seen: dict | None) -> Type:
+    """`seen` holds the types of the arrays met before, where the same array is to have the same token."""
+    cls = type(value)
+    if cls in _PYTHON_NUMBERS:
+        return Type(Kind.NUMBER, _PYTHON_NUMBERS[cls], 0, ())
+    if cls is np.ndarray:
+        name = dtype_name(value.dtype)
+        found = Type(Kind.ARRAY, name, value.ndim, axes.of(value.shape), contiguous=value.flags.c_contiguous)
+        return found if seen is None else seen.setdefault(id(value), found)
+    if isinstance(value, np.generic) and cls.__module__.partition(".")[0] in ("numpy", "ml_dtypes"):
+        name = dtype_name(value.dtype)
+        return OTHER if name is None else Type(Kind.NUMBER, name, 0, ())
+    if cls is list or cls is tuple:
+        return sequence(Kind.LIST if cls is list else Kind.TUPLE, [_of(item, seen) for item in value])
+    if cls is dict:
+        return Type(Kind.DICT, items=tuple(_of(item, seen) for item in value.values()), keys=tuple(value))
+    if is_namedtuple(value):
+        return Type(Kind.RECORD, items=tuple(_of(item, seen) for item in value), keys=cls._fields, cls=cls)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
+        return Type(Kind.RECORD, items=tuple(_of(getattr(value, n), seen) for n in names), keys=names, cls=cls)
+    if callable(value):
+        return Type(Kind.CALLABLE, cls=cls)
+    return OTHER if value is None else Type(Kind.OTHER, cls=cls)
+
+
+def sequence(kind: Kind, items) -> Type:
+    """The type of a list or tuple with these elements."""
+    if len(items) > LONGEST:
+        element = items[0]
+        for item in items[1:]:
+            element = join(element, item)
+        return Type(kind, element=element)
+    return Type(kind, items=tuple(items))
+
+
+def is_namedtuple(value) -> bool:
+    return isinstance(value, tuple) and isinstance(getattr(type(value), "_fields", None), tuple)
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that covers both.
+
+    Examples
+    --------
+    >>> from s2sgrad.transform import ir
+    >>> join(ir.FLOAT, ir.FLOAT64).dtype
+    'real'
+    >>> join(ir.FLOAT, of(np.ones(3))).kind
+    <Kind.UNKNOWN: 'unknown'>
+    """
+    if a == b:
+        return a
+    dtype = _join_dtype(a.dtype, b.dtype)
+    if a.kind is not b.kind:
+        numeric = {a.kind, b.kind} <= {Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN}
+        return Type(dtype=dtype) if numeric else UNKNOWN
+    if a.kind in (Kind.TUPLE, Kind.LIST):
+        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+            return Type(a.kind, items=tuple(map(join, a.items, b.items)))
+        return Type(a.kind, element=join_elements(a, b))
+    if a.kind in (Kind.DICT, Kind.RECORD):
+        if a.keys == b.keys and a.cls is b.cls and a.keys is not None:
+            return Type(a.kind, items=tuple(map(join, a.items, b.items)), keys=a.keys, cls=a.cls)
+        return Type(a.kind)
+    ndim = a.ndim if a.ndim == b.ndim else None
+    whole = a.contiguous and b.contiguous
+    if a.shape == b.shape:
+        return Type(a.kind, dtype, ndim, a.shape, contiguous=whole)
+    if ndim is None or a.shape is None or b.shape is None:
+        return Type(a.kind, dtype, ndim, contiguous=whole)
+    shape = tuple(map(axes.join, axes_of(a), axes_of(b)))
+    return Type(a.kind, dtype, ndim, None if all(s == axes.ANY for s in shape) else shape, contiguous=whole)
+
+
+def _join_dtype(a, b):
+    if a == b:
+        return a
+    if a is None or b is None or a.startswith("complex") or b.startswith("complex"):
+        return None
+    return REAL
+
+
+def join_elements(*containers) -> Type | None:
+    """What every element of these containers is; None where nothing is known."""
+    known: Type | None = None
+    for container in containers:
+        if container.items is None and container.element is None:
+            return None
+        for item in (container.element,) if container.items is None else container.items:
+            known = item if known is None else join(known, item)
+    return known

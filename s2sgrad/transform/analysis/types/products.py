@@ -1,0 +1,116 @@
+"""Products of arrays, and linear algebra with one result."""
+
+import operator
+from dataclasses import replace
+
+import numpy as np
+
+from s2sgrad.rules.linalg import cofactors
+from s2sgrad.transform.analysis import axes
+from s2sgrad.transform.analysis.types.calls import handles
+from s2sgrad.transform.analysis.types.objects import axes_of
+from s2sgrad.transform.analysis.types.operands import constant, type_of
+from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, promote, resolve
+from s2sgrad.transform.analysis.types.reductions import averaged
+from s2sgrad.transform.ir import UNKNOWN, Kind, Type
+
+
+@handles(np.dot)
+def _dot(a, b, out=None) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = promote([s.dtype, t.dtype])
+    if s.kind not in (Kind.NUMBER, Kind.ARRAY) or t.kind not in (Kind.NUMBER, Kind.ARRAY):
+        return Type(dtype=dtype)
+    if s.ndim is None or t.ndim is None:
+        return Type(dtype=dtype)
+    if s.ndim == 0 or t.ndim == 0:
+        kind, ndim, shape = broadcast((s, t))
+        return Type(kind, dtype, ndim, shape)
+    ndim = s.ndim + t.ndim - 2
+    if ndim == 0:
+        return Type(Kind.NUMBER, dtype, 0, ())
+    left, right = axes_of(s), axes_of(t)
+    return one_array(dtype, shape=left[:-1] + right[:-2] + right[-1:] * (len(right) > 1))
+
+
+@handles(np.matmul, operator.matmul)
+def _matmul(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = resolve(np.multiply, [s.dtype, t.dtype])
+    if s.kind is not Kind.ARRAY or t.kind is not Kind.ARRAY or not s.ndim or not t.ndim:
+        return Type(dtype=dtype)
+    if s.ndim == t.ndim == 1:
+        return Type(Kind.NUMBER, dtype, 0, ())
+    left, right = axes_of(s), axes_of(t)
+    stack = axes.broadcast([left[:-2], right[:-2]])
+    return one_array(dtype, shape=stack + left[-2:-1] + right[-1:] * (len(right) > 1))
+
+
+@handles(np.vdot)
+def _vdot(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    return Type(Kind.NUMBER, promote([s.dtype, t.dtype]), 0, ())
+
+
+@handles(np.inner)
+def _inner(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = promote([s.dtype, t.dtype])
+    if s.kind is Kind.ARRAY and t.kind is Kind.ARRAY and s.ndim and t.ndim:
+        ndim = s.ndim + t.ndim - 2
+        return one_array(dtype, shape=axes_of(s)[:-1] + axes_of(t)[:-1]) if ndim else Type(Kind.NUMBER, dtype, 0, ())
+    return Type(dtype=dtype)
+
+
+@handles(np.convolve, np.correlate)
+def _convolve(a, v, mode="full") -> Type:
+    return one_array(promote([array_like(type_of(x)).dtype for x in (a, v)]), 1)
+
+
+@handles(np.outer)
+def _outer(a, b, out=None) -> Type:
+    s, t = array_like(type_of(a)), array_like(type_of(b))
+    known = [x.kind in (Kind.ARRAY, Kind.NUMBER) and x.ndim is not None for x in (s, t)]
+    shape = tuple([axes.size(axes_of(x)) for x in (s, t)]) if all(known) else None
+    return one_array(promote([s.dtype, t.dtype]), 2, shape)
+
+
+@handles(np.einsum)
+def _einsum(subscripts, *operands, **options) -> Type:
+    types = [type_of(o) for o in operands]
+    dtype = promote([t.dtype for t in types]) if set(options) <= {"optimize"} else None
+    text = constant(subscripts)
+    if not isinstance(text, str) or "->" not in text or "..." in text:
+        return Type(dtype=dtype)
+    inputs, result = text.replace(" ", "").split("->")
+    if not result:
+        return Type(dtype=dtype)  # a 0-d array or a scalar, as the inputs are
+    lengths: dict = {}
+    for letters, t in zip(inputs.split(","), types, strict=False):
+        for letter, n in zip(letters, axes_of(t) or (), strict=False):
+            lengths[letter] = axes.both(lengths.get(letter, 1), n)
+    return one_array(dtype, shape=tuple([lengths.get(letter, axes.ANY) for letter in result]))
+
+
+@handles(np.linalg.inv, np.linalg.cholesky, cofactors)
+def _square(a, **options) -> Type:
+    t = type_of(a)
+    return replace(t, dtype=averaged(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
+
+
+@handles(np.linalg.solve)
+def _solve(a, b) -> Type:
+    s, t = type_of(a), type_of(b)
+    dtype = averaged(promote([s.dtype, t.dtype]))
+    if s.kind is Kind.ARRAY and t.kind is Kind.ARRAY and s.ndim == 2 and t.ndim:
+        return one_array(dtype, t.ndim, t.shape)
+    return Type(dtype=dtype)
+
+
+@handles(np.linalg.det)
+def _det(a) -> Type:
+    t = type_of(a)
+    dtype = averaged(t.dtype)
+    if t.kind is not Kind.ARRAY or t.ndim is None:
+        return Type(dtype=dtype)
+    return Type(Kind.NUMBER, dtype, 0, ()) if t.ndim == 2 else one_array(dtype, shape=axes_of(t)[:-2])
