@@ -313,3 +313,19 @@ def test_whole_powers_of_numbers_are_real():
 
     assert "conj" not in checked(powers, 1.3, 4).source
     checked(powers, -1.3, 4)
+
+
+@pytest.mark.parametrize("at", [-1, 0, 1])
+def test_what_is_in_a_list_twice_is_popped_once(at):
+    def popped(x):
+        xs = [x, x, 2 * x]
+        if at == -1:
+            xs.pop()
+        elif at == 0:
+            xs.pop(0)
+        else:
+            xs.pop(1)
+        return sum(v * v for v in xs)
+
+    derivative = checked(popped, 3.0)
+    assert derivative(3.0)[0] == (12.0 if at == -1 else 30.0)

@@ -232,8 +232,9 @@ class Lists:
             case "pop", _ if len(things) < 2 and (not things or type(positions[0]) is int):
                 at = positions[0] if things else -1
                 if -len(items) <= at < len(items):
-                    item = items[at]
-                    return [one for one in items if one is not item], item
+                    rest = list(items)
+                    item = rest.pop(at)  # the same value may be in the list twice
+                    return rest, item
         self.refuse(f"this call of .{method}() of a list is not compiled", statement)
 
     def set_item(self, target, value, statement) -> bool:
