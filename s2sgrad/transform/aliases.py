@@ -217,6 +217,13 @@ class Memory:
             case ir.Store() | ir.Accumulate():
                 self._join(s.target, s.into)
                 self._writes.append((s, at, loops))
+            case ir.Push():
+                self._join(s.target, s.into)
+                self._share(s.target, s.item)
+            case ir.Pop():
+                self._join(s.target, s.into)
+                for v in walk.pattern(s.item):
+                    self._share(v, s.into)
             case ir.Op():
                 holds = s.target.type.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
                 if holds or not is_new(s.function, s.kwargs, s.spelling):

@@ -273,6 +273,32 @@ class Store:
 
 
 @dataclass(slots=True, eq=False)
+class Push:
+    """``into.append(item)``: `target` is that list afterwards, the same object.
+
+    As with `Accumulate`, the program has made the list itself, and nothing reads it again under its old name.
+    """
+
+    target: Value
+    into: Value
+    item: Operand
+    location: Location | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Pop:
+    """``item = into.pop()``: `target` is that list afterwards, the same object.
+
+    `item` is a value or a (nested) tuple of values; None is thrown away.
+    """
+
+    target: Value
+    item: Any
+    into: Value
+    location: Location | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Callee:
     """A Python function specialised to argument types and activity: what a `Call` calls.
 
@@ -410,7 +436,9 @@ class Exit:
     location: Location | None = None
 
 
-Statement = Op | Bind | Verbatim | Make | Unpack | Accumulate | Store | Call | If | With | For | While | Exit
+Statement = (
+    Op | Bind | Verbatim | Make | Unpack | Accumulate | Store | Push | Pop | Call | If | With | For | While | Exit
+)
 
 # ------------------------------------------------------------------------------------------ functions
 

@@ -138,6 +138,12 @@ class _Printer:
         sign = {None: "", operator.add: "+", operator.sub: "-", np.add: "+at", np.subtract: "-at"}[s.operator]
         self.line(lines, depth, s.target, f"{place} {sign}= {self.operand(s.value)}")
 
+    def push(self, s, lines, depth):
+        self.line(lines, depth, s.target, f"{self.value(s.into)} with {self.operand(s.item)} at its end")
+
+    def pop(self, s, lines, depth):
+        self.line(lines, depth, (s.target, s.item), f"{self.value(s.into)} without its end, its end")
+
     def call(self, s, lines, depth):
         head = "" if not isinstance(s, ir.PlainCall) else "plain " if s.recorded is None else "recorded "
         self.line(lines, depth, s.target, f"{head}{s.callee.name}({', '.join(map(self.operand, s.args))})")

@@ -42,6 +42,10 @@ def operands(s) -> list:
             return [s.into, s.value] if s.index is None else [s.into, s.index, s.value]
         case ir.Store():
             return [x for x in (s.into, s.through, s.index, s.value) if x is not None]
+        case ir.Push():
+            return [s.into, s.item]
+        case ir.Pop():
+            return [s.into]
         case ir.PlainCall():
             return [s.function, *s.args]
         case ir.Call():
@@ -83,6 +87,8 @@ def defines(s) -> list:
             return list(s.writes.values())
         case ir.Unpack():
             return list(pattern(s.targets))
+        case ir.Pop():
+            return [s.target, *pattern(s.item)]
         case ir.If():
             return list(s.results)
         case ir.For():
@@ -231,6 +237,10 @@ def substituted(s, mapping: dict):
             through = None if s.through is None else replaced(s.through, mapping)
             into, value = replaced(s.into, mapping), replaced(s.value, mapping)
             return dataclasses.replace(s, into=into, index=index, value=value, through=through)
+        case ir.Push():
+            return dataclasses.replace(s, into=replaced(s.into, mapping), item=replaced(s.item, mapping))
+        case ir.Pop():
+            return dataclasses.replace(s, into=replaced(s.into, mapping))
         case ir.PlainCall():
             return dataclasses.replace(s, function=replaced(s.function, mapping), args=_all(s.args, mapping))
         case ir.Call():

@@ -387,6 +387,14 @@ class _Emitter:
                 return [self.accumulate(statement)]
             case ir.Store():
                 return [self.store(statement)]
+            case ir.Push():
+                append = attribute(name(self.names[statement.into]), "append")
+                return [gast.Expr(call(append, [self.expression(statement.item)]))]
+            case ir.Pop():
+                pop = call(attribute(name(self.names[statement.into]), "pop"), [])
+                if statement.item is None:
+                    return [gast.Expr(pop)]
+                return [assignment(self.pattern(statement.item), pop)]
             case ir.If():
                 return self.branch(statement)
             case ir.For():
@@ -478,6 +486,9 @@ class _Emitter:
             place = gast.Subscript(buffer, self.index(statement.index), STORE)
         if helper is None:
             sign, value = self.signed(statement.value)
+            into = statement.into.type
+            if into.kind is ir.Kind.LIST and into.element.dtype is None:  # the element may be an array of dimension 0
+                return assignment(place, gast.BinOp(place, sign, value))
             return gast.AugAssign(place, sign, value)
         value = self.expression(statement.value)
         if helper is arrays.add_at:

@@ -164,7 +164,7 @@ class _Naming:
     def coalesce(self, block: ir.Block, must: bool) -> None:
         for statement in self.trees.lines[id(block)]:
             match statement:
-                case ir.Accumulate() | ir.Store():
+                case ir.Accumulate() | ir.Store() | ir.Push() | ir.Pop():
                     if must:
                         self.merge(statement.target, statement.into, always=True)
                 case ir.Verbatim() if not must:

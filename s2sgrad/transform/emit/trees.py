@@ -221,7 +221,7 @@ class _Gather:
         for statement in block.statements:
             for operand in operands(statement):
                 self.read(operand, named=isinstance(statement, ir.Verbatim))
-            if isinstance(statement, ir.Accumulate | ir.Store):
+            if isinstance(statement, ir.Accumulate | ir.Store | ir.Push | ir.Pop):
                 self.trees.named.add(statement.into)
             if isinstance(statement, ir.Store) and statement.through is not None and statement.index is None:
                 self.trees.named.add(statement.through)
@@ -372,7 +372,7 @@ class _Gather:
 
     def _mutated(self, statement):
         match statement:
-            case ir.Accumulate() | ir.Store():
+            case ir.Accumulate() | ir.Store() | ir.Push() | ir.Pop():
                 return self.memory.members(statement.into) if self.memory.changes else {statement.into}
             case ir.Call():
                 return EVERYTHING

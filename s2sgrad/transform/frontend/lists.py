@@ -2,7 +2,8 @@
 
 A list that the function makes itself and that has one name only behaves like a value: ``xs.append(v)`` gives
 `xs` another value. Where each turn of a loop appends once, the list is what the loop collects
-(`ir.For.collected`); elsewhere it is put together anew. All other lists stay objects of the user's.
+(`ir.For.collected`); elsewhere it is put together anew, which `optimize.stacks` says in
+place again. All other lists stay objects of the user's.
 """
 
 import operator

@@ -1,9 +1,9 @@
 """The passes that make a derivative as short as a person would write it: IR in, IR out, one a file.
 
 ``share`` computes nothing twice, ``fold`` says things more simply, ``prune`` drops what nobody reads,
-``accumulate`` adds in place. The user's own statements stay as they are, except that those whose
-results nobody needs any more go away. ``relax`` uses the plain operators where zeros need no care, ``idiom``
-those that NumPy does fastest.
+``accumulate`` adds in place, ``stack`` appends to lists instead of copying them. The user's own statements
+stay as they are, except that those whose results nobody needs any more go away. ``relax`` uses the plain
+operators where zeros need no care, ``idiom`` those that NumPy does fastest.
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ from s2sgrad.transform.optimize.outers import gather_outers
 from s2sgrad.transform.optimize.prune import prune, pruned
 from s2sgrad.transform.optimize.relax import relax
 from s2sgrad.transform.optimize.share import share, shared
+from s2sgrad.transform.optimize.stacks import stack
 
 __all__ = ["run", "settle", "tidy", "fold", "share", "prune", "accumulate"]
 
@@ -57,7 +58,7 @@ def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
         if said is not function:
             function = prune(said)
     if in_place:
-        function = prune(borrow(prune(accumulate(function))))
+        function = stack(prune(borrow(prune(accumulate(function)))))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
 
 

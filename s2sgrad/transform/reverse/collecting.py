@@ -14,7 +14,16 @@ from s2sgrad.transform.inline import Seq
 from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import carries, item, keys
-from s2sgrad.transform.reverse.cotangents import Cotangent, Scope, is_container, is_of_numbers, slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import (
+    Cotangent,
+    Scope,
+    is_container,
+    is_of_numbers,
+    is_stack,
+    slot_name,
+    slot_type,
+    stack_type,
+)
 
 
 class Collecting:
@@ -120,10 +129,14 @@ class Collecting:
     def add_at(self, slot, index, contribution) -> None:
         """Add to an element of the cotangent in a slot, in place."""
         contribution = as_operand(self.build, contribution)
-        buffer = self.buffer(slot, self.scope.get(slot))
+        found = self.scope.get(slot)
+        buffer = self.buffer(slot, found)
         target = Value(slot_name(slot), buffer.type)
         self.build.add(ir.Accumulate(target, buffer, index, contribution, self.build.location))
-        partial = is_container(buffer.type) and not is_of_numbers(buffer.type)
+        if found is not None and found.owned:
+            partial = found.partial
+        else:
+            partial = is_container(buffer.type) and not is_of_numbers(buffer.type)
         self.scope.set(slot, Cotangent(target, owned=True, partial=partial))
 
     def give(self, value, buffer: Value) -> None:
@@ -166,6 +179,9 @@ class Collecting:
         if found is not None and found.owned:
             return found.operand
         t = slot_type(slot)
+        if is_stack(t) and found is not None and not found.partial:
+            copy = Value(slot_name(slot), stack_type(t))
+            return self.build.plain(copy, operator.getitem, (found.operand, Constant(slice(None))), {})
         if is_of_numbers(t):
             plain = Type(Kind.LIST, element=Type(Kind.NUMBER, types.REAL, 0, ()))
             fresh = self.build.plain(Value(slot_name(slot), plain), arrays.as_gradient, (ZERO, self.read(slot)), {})

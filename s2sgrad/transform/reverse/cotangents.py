@@ -123,6 +123,16 @@ def is_of_numbers(t: Type) -> bool:
     return element is not None and element.kind is ir.Kind.NUMBER and element.is_real
 
 
+def is_stack(t: Type) -> bool:
+    """A list of which only the run knows how long it is: its cotangent is a list that grows and shrinks with it."""
+    return t.kind is ir.Kind.LIST and keys(t) is None
+
+
+def stack_type(t: Type) -> Type:
+    """The type of a list of cotangents that may be anybody's, of the elements of a `t`: none is added to in place."""
+    return Type(ir.Kind.LIST, element=Type(ir.Kind.NUMBER) if is_of_numbers(t) else None)
+
+
 def has_buffer(t: Type) -> bool:
     """Whether the cotangent of such a value can be added to in place."""
     return t.kind in (ir.Kind.ARRAY, ir.Kind.LIST, ir.Kind.TUPLE, ir.Kind.DICT)

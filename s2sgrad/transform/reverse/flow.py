@@ -23,9 +23,11 @@ from s2sgrad.transform.reverse.cotangents import (
     LoopScope,
     Scope,
     has_buffer,
+    is_stack,
     leaves,
     slot_name,
     slot_type,
+    stack_type,
 )
 from s2sgrad.transform.reverse.operations import Operations
 from s2sgrad.transform.reverse.templates import with_templates
@@ -156,7 +158,11 @@ class Flow(Operations):
     def is_buffer(self, value: Value) -> bool:
         """Is the cotangent of a value that is written to one that may be written to?"""
         found = self.scope.cotangents.get((value, ()))
-        return found is not None and found.owned and self.memory.is_written(value)
+        return found is not None and found.owned and (self.memory.is_written(value) or self.is_changed(value))
+
+    def is_changed(self, v: Value) -> bool:
+        """Is it an array that is written to, or a list that may be appended to?"""
+        return self.memory.is_written(v) if v.type.kind is Kind.ARRAY else is_stack(v.type) and not v.partial
 
     def hand(self, x, g, result: Value) -> None:
         """Hand the cotangent `g` of `result` on to the operand `x` that it was assigned from."""
@@ -169,7 +175,7 @@ class Flow(Operations):
     def loop(self, s: ir.For) -> None:
         n = len(s.carried)
         entering = {}
-        written = {c for c in s.carried if c.parameter.type.kind is Kind.ARRAY and self.memory.is_written(c.parameter)}
+        written = {c for c in s.carried if self.is_changed(c.parameter)}
         buffers = {c for c in written if self.is_buffer(c.result)}
         for c in s.carried:
             g = self.take(c.result)
@@ -192,6 +198,8 @@ class Flow(Operations):
                 trees: dict = {}
                 if c in written and (c, ()) in entering:
                     p = parameters[c, ()] = Value(slot_name((c.parameter, ())), types.type_of(following))
+                    if is_stack(c.parameter.type):
+                        p.type = stack_type(c.parameter.type)
                     self.give(following, p)
                     continue
                 for path, t in slots_of(c):

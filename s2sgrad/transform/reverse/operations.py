@@ -17,7 +17,7 @@ from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
-from s2sgrad.transform.reverse.cotangents import Cotangent, is_container, leaves, slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import Cotangent, is_container, leaves, slot_name, slot_type, stack_type
 from s2sgrad.transform.show import called
 
 
@@ -279,8 +279,11 @@ class Operations(Collecting):
             if self.is_active(x):
                 d = self.build.op(operator.getitem, whole, Constant(part))
                 if isinstance(d, Value):
-                    d.type = Type(Kind.LIST, element=whole.type.element)
-                self.add(x, d)
+                    d.type = stack_type(x.type)
+                if isinstance(d, Value) and keys(x.type) is None and self.scope.get((x, ())) is None:
+                    self.scope.set((x, ()), Cotangent(d, owned=True))  # what is cut out of a list is a list of its own
+                else:
+                    self.add(x, d)
 
     def sequence(self, g, value: Value):
         """A cotangent as the inliner takes it: items one by one where they are known."""
