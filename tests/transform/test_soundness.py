@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -478,3 +479,25 @@ def test_a_call_that_cannot_be_seen_is_told_by_its_name():
     with pytest.raises(CompileError, match="what remembered does cannot be seen"):
         s2sgrad.grad(asks_what_is_remembered, mode="compiled")(V)
     np.testing.assert_array_equal(s2sgrad.grad(asks_what_is_remembered)(V), [6.0, 6.0, 6.0])
+
+
+def test_a_function_that_reads_a_name_that_is_lost_is_refused():
+    def f(x, a):
+        p = a
+        s, u = p
+        w = x
+
+        def g(a):
+            return np.sum(x) * a
+
+        while a[0] > 7.0:
+            w += u
+        return g(s)
+
+    x = np.array([1.0, 2.0])
+    with pytest.raises(CompileError):
+        s2sgrad.grad(f, argnums=1, mode="compiled")(x, [0.5, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = s2sgrad.grad(f, argnums=1)(x, [0.5, 1.0])
+    np.testing.assert_array_equal(found, [3.0, 0.0])

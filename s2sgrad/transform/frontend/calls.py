@@ -33,7 +33,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.positions import CONSUMING
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Inert, Nested, Partial
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 
 CONVERSIONS = frozenset({"item", "tolist", "tobytes", "dump", "dumps", "tofile", "view"})
@@ -437,6 +437,8 @@ class Calls:
                     if name in self.session.own_names(nested):
                         continue
                     self.refuse(f"{nested.name} uses {name}, which may have no value here", node)
+                if isinstance(self.env[name], Unbound):
+                    self.refuse(f"{nested.name} uses {name}: {self.env[name].reason}", node)
                 if isinstance(self.env[name], ir.Value) and self.env[name] in self.maybe:
                     self.refuse(f"{nested.name} uses {name}, which may be None", node)
                 found[name] = self.env[name]
