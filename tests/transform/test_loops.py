@@ -329,3 +329,14 @@ def test_what_is_in_a_list_twice_is_popped_once(at):
 
     derivative = checked(popped, 3.0)
     assert derivative(3.0)[0] == (12.0 if at == -1 else 30.0)
+
+
+def test_only_pythons_own_range_surely_has_entries():
+    import gast
+
+    from s2sgrad.transform import ir
+    from s2sgrad.transform.frontend.loops import has_entries
+
+    call = ir.Code(gast.parse("range(3)").body[0].value, {}, ir.UNKNOWN)
+    assert has_entries(call, ir.Namespace({}))
+    assert not has_entries(call, ir.Namespace({"range": lambda n: []}))

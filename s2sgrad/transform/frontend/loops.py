@@ -8,7 +8,7 @@ import functools
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import numeric
@@ -50,14 +50,14 @@ def tested_inside(statement):
     return made
 
 
-def runs(head) -> bool:
+def runs(head, namespace: ir.Namespace) -> bool:
     """Does a loop with these sources, or with this test, surely run a turn?"""
     if isinstance(head, list):
-        return all(source.count or has_entries(source.iterable) for source in head)
+        return all(source.count or has_entries(source.iterable, namespace) for source in head)
     return head == ir.Constant(True)
 
 
-def has_entries(operand) -> bool:
+def has_entries(operand, namespace: ir.Namespace) -> bool:
     """Is there surely something to run over?"""
     t = types.type_of(operand)
     if t.kind is Kind.ARRAY:
@@ -65,14 +65,14 @@ def has_entries(operand) -> bool:
         return bool(shape) and axes.is_some(shape[0])
     if t.kind in SEQUENCES and t.items is not None:
         return len(t.items) > 0
-    node = getattr(operand, "node", None)
-    if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
+    if not (isinstance(operand, ir.Code) and walk.is_range(operand, namespace)):
         return False
+    node = operand.node
     if all(isinstance(bound, gast.Constant) for bound in node.args):
         return len(range(*[bound.value for bound in node.args])) > 0
     match node.args:
         case [gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)])]:
-            return name in operand.reads and has_entries(operand.reads[name])
+            return name in operand.reads and has_entries(operand.reads[name], namespace)
     return False
 
 
@@ -238,7 +238,7 @@ class Loops(Unrolling, Rows):
                 self.env[name] = self.env[together[name]]
             elif is_lost(before.get(name)):  # it may run no turn
                 self.env[name] = before[name]
-            elif isinstance(before.get(name), Unbound) and not runs(made):
+            elif isinstance(before.get(name), Unbound) and not runs(made, self.namespace):
                 self.env[name] = Unbound(f"{name} may be what an earlier turn of the loop around this one has left")
             elif name in state:
                 t, active = state[name]

@@ -1,4 +1,4 @@
-"""Takes common factors out of sums of products of numbers: what reverse mode writes once for each use of a value.
+"""Takes common last factors out of sums of products of numbers: what reverse mode writes once for each use of a value.
 
 In::
 
@@ -10,26 +10,27 @@ In::
 
 Out::
 
-    s = operator.add(a, b)
-    t = operator.mul(g, s)
-    dx = operator.mul(t, x)
+    t = operator.mul(g, a)
+    v = operator.mul(g, b)
+    s = operator.add(t, v)
+    dx = operator.mul(s, x)
 
-A cotangent stays the first factor of its product and factors keep their order, so that a zero cotangent
-meets no infinity that it did not meet before, and nothing overflows on the way. Only floating-point
-numbers are looked at: for arrays fewer operations need not be less work.
+It is what reverse mode writes for a value that is used twice: cotangents are added, then multiplied. A cotangent
+stays in each product that is added, so that where it is zero nothing can overflow: ``g * (a + b)`` would be nan
+where ``a + b`` does. Only floating-point numbers are looked at: for arrays fewer operations need not be less work.
 
 Examples
 --------
 >>> import operator
 >>> from s2sgrad.transform.show import show
->>> g, a, b, t, u, d = (ir.Value(name, ir.FLOAT) for name in "gabtud")
->>> products = [ir.Op(t, operator.mul, (g, a)), ir.Op(u, operator.mul, (g, b))]
+>>> a, b, x, t, u, d = (ir.Value(name, ir.FLOAT) for name in "abxtud")
+>>> products = [ir.Op(t, operator.mul, (a, x)), ir.Op(u, operator.mul, (b, x))]
 >>> block = ir.Block([*products, ir.Op(d, operator.sub, (t, u))], (d,))
->>> parameters = [ir.Parameter(v) for v in (g, a, b)]
+>>> parameters = [ir.Parameter(v) for v in (a, b, x)]
 >>> print(show(prune(factor(ir.Function("f", parameters, block, ir.Namespace({}), backward_at=0)))))
-f(g, a, b):
+f(a, b, x):
     t = operator.sub(a, b)
-    d = operator.mul(g, t)
+    d = operator.mul(t, x)
     -> d
 """
 
@@ -130,7 +131,6 @@ class _Sum:
         self.parts = [root]
         self.read: Counter = Counter()  # how often a value is a summand
         coefficients: defaultdict = defaultdict(int)
-        self.order: dict = {}
         self.expand(root, 1, coefficients)
         for s in reversed(before):
             v = getattr(s, "target", None)
@@ -194,22 +194,17 @@ class _Sum:
 
 
 def _combined(terms: tuple) -> tuple:
-    """The terms with common factors taken out: the last ones, and all but the last one."""
+    """The terms with common last factors taken out."""
     while True:
         groups: dict = {}
         for t in terms:
             if len(t.factors) > 1:
-                for key in (("last", t.factors[-1]), ("first", t.factors[:-1])):
-                    groups.setdefault(key, []).append(t)
-        (which, common), group = max(groups.items(), key=lambda item: len(item[1]), default=((None, None), ()))
+                groups.setdefault(t.factors[-1], []).append(t)
+        common, group = max(groups.items(), key=lambda item: len(item[1]), default=(None, ()))
         if len(group) < 2:
             return terms
-        if which == "last":
-            inner = _single(_combined(tuple(_Term(t.coefficient, t.factors[:-1]) for t in group)))
-            new = _Term(inner.coefficient, (*inner.factors, common))
-        else:
-            inner = _single(tuple(_Term(t.coefficient, t.factors[-1:]) for t in group))
-            new = _Term(inner.coefficient, (*common, *inner.factors))
+        inner = _single(_combined(tuple(_Term(t.coefficient, t.factors[:-1]) for t in group)))
+        new = _Term(inner.coefficient, (*inner.factors, common))
         others = {id(t) for t in group[1:]}
         terms = tuple(new if t is group[0] else t for t in terms if id(t) not in others)
 
