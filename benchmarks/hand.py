@@ -7,6 +7,7 @@ over steps is made of are put together to one matrix product at the end.
 import numpy as np
 
 from benchmarks.functions import RNG, Case
+from tests.programs.recurrences import lstm
 
 
 def heat(u0, k, steps):
@@ -38,24 +39,7 @@ def heat_hand(u0, k, steps):
     return value, (du, dk)
 
 
-def lstm(w, b, xs):
-    n = len(b) // 4
-    h = np.zeros(n)
-    c = np.zeros(n)
-    loss = 0.0
-    for x in xs:
-        z = np.concatenate([x, h]) @ w + b
-        i = 1 / (1 + np.exp(-z[:n]))
-        f = 1 / (1 + np.exp(-z[n : 2 * n]))
-        o = 1 / (1 + np.exp(-z[2 * n : 3 * n]))
-        g = np.tanh(z[3 * n :])
-        c = f * c + i * g
-        h = o * np.tanh(c)
-        loss = loss + np.sum(h * h)
-    return loss
-
-
-def lstm_hand(w, b, xs):
+def lstm_hand(xs, w, _, b):
     n = len(b) // 4
     m = xs.shape[1]
     h = np.zeros(n)
@@ -271,15 +255,16 @@ LINE = RNG.normal(size=1000)
 
 def network(n, steps):
     """The arguments of `lstm` for states of `n` numbers."""
-    return RNG.normal(size=(2 * n, 4 * n)) / np.sqrt(2 * n), np.zeros(4 * n), RNG.normal(size=(steps, n))
+    w = RNG.normal(size=(2 * n, 4 * n)) / np.sqrt(2 * n)
+    return RNG.normal(size=(steps, n)), w, None, np.zeros(4 * n)
 
 
 STEPS = (1.1, 0.4, 0.01, 1000)
 OSCILLATOR = np.array([0.5, 0.2]), np.array([1.1, 0.9]), 0.01, 1000
 CASES = [
     Case("heat, 200 steps on 1000", heat, heat_hand, (LINE, 0.2, 200), (0, 1), 1.5),
-    Case("LSTM of 14, 100 steps", lstm, lstm_hand, network(14, 100), (0, 1), 1.6),
-    Case("LSTM of 128, 50 steps", lstm, lstm_hand, network(128, 50), (0, 1), 1.6),
+    Case("LSTM of 14, 100 steps", lstm, lstm_hand, network(14, 100), (1, 3), 1.6),
+    Case("LSTM of 128, 50 steps", lstm, lstm_hand, network(128, 50), (1, 3), 1.6),
     Case("RK4, 1000 steps, numbers", lotka_volterra, lotka_volterra_hand, STEPS, (0, 1), 2.0),
     Case("RK4, with a helper", lotka_volterra_with_slope, lotka_volterra_hand, STEPS, (0, 1), 2.0),
     Case("RK4, arrays of 2", oscillator, oscillator_hand, OSCILLATOR, (0, 1), 2.0),

@@ -1,6 +1,7 @@
 """What every pass wants to know of a statement: what it uses, what it defines, and a copy with other operands."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import gast
@@ -175,6 +176,17 @@ def read(block: ir.Block) -> dict:
         for inner in blocks(s):
             found.update(read(inner))
     found.update((v, None) for operand in block.results for v in values(operand))
+    return found
+
+
+def use_counts(block: ir.Block) -> Counter:
+    """How often each value is read in a block, at any depth: by statements, and as a result."""
+    found: Counter = Counter()
+    for s in block.statements:
+        found.update(uses(s))
+        for inner in blocks(s):
+            found.update(use_counts(inner))
+    found.update(v for operand in block.results for v in values(operand))
     return found
 
 

@@ -33,7 +33,6 @@ f(x):
 
 import dataclasses
 import operator
-from collections import Counter
 
 import numpy as np
 
@@ -69,15 +68,7 @@ def accumulate(function: ir.Function) -> ir.Function:
 class _Accumulate:
     def __init__(self, function: ir.Function):
         self.lengths = Lengths(None, function.body.statements)
-        self.uses: Counter = Counter()
-        self.count(function.body)
-
-    def count(self, block: ir.Block) -> None:
-        for s in block.statements:
-            self.uses.update(walk.uses(s))
-            for inner in walk.blocks(s):
-                self.count(inner)
-        self.uses.update(v for r in block.results for v in walk.values(r))
+        self.uses = walk.use_counts(function.body)
 
     def once(self, operand) -> bool:
         """Whether a value is read in one place only."""

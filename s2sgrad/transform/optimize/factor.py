@@ -42,6 +42,7 @@ from collections import Counter, defaultdict
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Constant, Kind, Value
+from s2sgrad.transform.optimize.fold import power_of_two
 from s2sgrad.transform.optimize.prune import prune  # noqa: F401 (the example's)
 
 ADD, SUB, MUL, NEG = operator.add, operator.sub, operator.mul, operator.neg
@@ -53,18 +54,8 @@ def factor(function: ir.Function) -> ir.Function:
     body = function.body
     if at is None or not any(_is_arithmetic(s) and s.function in (ADD, SUB) for s in walk.statements(body)):
         return function
-    after = _factored(ir.Block(body.statements[at:], body.results), _uses(body))
+    after = _factored(ir.Block(body.statements[at:], body.results), walk.use_counts(body))
     return dataclasses.replace(function, body=ir.Block(body.statements[:at] + after.statements, body.results))
-
-
-def _uses(body: ir.Block) -> Counter:
-    """How often each value is read."""
-    found: Counter = Counter(v for r in body.results for v in walk.values(r))
-    for s in walk.statements(body):
-        found.update(walk.uses(s))
-        for block in walk.blocks(s):
-            found.update(v for r in block.results for v in walk.values(r))
-    return found
 
 
 def _factored(block: ir.Block, uses: Counter) -> ir.Block:
@@ -94,10 +85,6 @@ def _is_arithmetic(s) -> bool:
 def _is_float(operand) -> bool:
     t = types.type_of(operand)
     return t.kind is Kind.NUMBER and t.dtype in ("float", "float64")
-
-
-def _power_of_two(x) -> bool:
-    return type(x) in (int, float) and x != 0 and math.isfinite(x) and abs(math.frexp(x)[0]) == 0.5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -145,7 +132,7 @@ class _Sum:
     def is_sum(self, s: ir.Op, coefficient) -> bool:
         if s.function is MUL:
             n = s.args[0].value if isinstance(s.args[0], Constant) else None
-            return isinstance(s.args[1], Value) and (_power_of_two(n) or (_power_of_two(coefficient) and bool(n)))
+            return isinstance(s.args[1], Value) and (power_of_two(n) or (power_of_two(coefficient) and bool(n)))
         return all(isinstance(a, Value) and _is_float(a) for a in s.args)
 
     def expand(self, s: ir.Op, coefficient, coefficients: dict) -> None:
@@ -168,7 +155,7 @@ class _Sum:
             if not (isinstance(right, Value) and _is_float(right)):
                 break
             if isinstance(left, Constant):
-                if not _power_of_two(left.value):
+                if not power_of_two(left.value):
                     break
                 parts.append(s)
                 self.parts.extend(parts)

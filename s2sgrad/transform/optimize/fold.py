@@ -172,7 +172,7 @@ def _float_like(operand) -> bool:
     return not isinstance(operand, Constant) and _inexact(operand.type)
 
 
-def _power_of_two(x) -> bool:
+def power_of_two(x) -> bool:
     return isinstance(x, int | float) and x != 0 and math.isfinite(x) and abs(math.frexp(x)[0]) == 0.5
 
 
@@ -252,11 +252,11 @@ def _mul(build, a, b):
         return build.op(NEG, build.op(MUL, Constant(-n), b))
     if n is not None and (inner := _defined(build, b, MUL)) is not None:
         m = _number(inner[0])
-        if m is not None and (_power_of_two(n) or _power_of_two(m)):
+        if m is not None and (power_of_two(n) or power_of_two(m)):
             return build.op(MUL, Constant(n * m), inner[1])
-        if m is None and _power_of_two(n) and types.type_of(inner[0]).kind is Kind.NUMBER:
+        if m is None and power_of_two(n) and types.type_of(inner[0]).kind is Kind.NUMBER:
             return build.op(MUL, build.op(MUL, a, inner[0]), inner[1])
-    quotient = _defined(build, b, DIV) if n is not None and _power_of_two(n) else None
+    quotient = _defined(build, b, DIV) if n is not None and power_of_two(n) else None
     if quotient is not None and _number(quotient[0]) is not None and types.type_of(quotient[1]).dtype == "int":
         return build.op(DIV, build.op(MUL, a, quotient[0]), quotient[1])
     if (inner := _defined(build, a, NEG)) is not None:

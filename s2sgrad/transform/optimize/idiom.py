@@ -34,7 +34,6 @@ f(x):
 
 import dataclasses
 import operator
-from collections import Counter
 
 import numpy as np
 
@@ -79,9 +78,7 @@ class _Idioms:
         self.same = walk.restored(body)
         self.divisors = set(divisors(body))
         self.definitions = {s.target: s for s in everything if isinstance(s, ir.Op)}
-        self.uses = Counter(v for s in everything for v in walk.uses(s))
-        for block in [body, *(b for s in everything for b in walk.blocks(s))]:
-            self.uses.update(v for r in block.results for v in walk.values(r))
+        self.uses = walk.use_counts(body)
 
     def block(self, statements: list, outer: Lengths) -> list:
         lengths = Lengths(outer, statements)

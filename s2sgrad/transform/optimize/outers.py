@@ -20,7 +20,6 @@ is collected is to be as it is when the loop is over: it is nothing that is writ
 
 import dataclasses
 import operator
-from collections import Counter
 
 import numpy as np
 
@@ -49,9 +48,7 @@ class _Outers:
         everything = list(walk.statements(body))
         self.definitions = {s.target: s for s in everything if isinstance(s, ir.Op | ir.Accumulate)}
         self.writes = [s for s in everything if isinstance(s, ir.Store | ir.Accumulate)]
-        self.uses = Counter(v for s in everything for v in walk.uses(s))
-        for block in [body, *(b for s in everything for b in walk.blocks(s))]:
-            self.uses.update(v for r in block.results for v in walk.values(r))
+        self.uses = walk.use_counts(body)
 
     def block(self, statements: list) -> list:
         done: list = []

@@ -37,7 +37,6 @@ f(x):
 
 import dataclasses
 import operator
-from collections import Counter
 
 import gast
 
@@ -79,9 +78,7 @@ class _Lists:
     def __init__(self, function: ir.Function):
         self.parent: dict = {}
         everything = list(walk.statements(function.body))
-        self.uses = Counter(v for s in everything for v in walk.uses(s))
-        handed = [block.results for s in everything for block in walk.blocks(s)]
-        self.uses.update(v for results in (*handed, function.body.results) for x in results for v in walk.values(x))
+        self.uses = walk.use_counts(function.body)
         self.shared: set = {p.value for p in function.parameters}
         for s in everything:
             self.statement(s)
