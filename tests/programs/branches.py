@@ -233,6 +233,6 @@ def and_or_in_a_loop(x):
     return total
 
 
-@program([0.5], engine=None)
+@program([0.5], engine="tape")
 def and_of_a_list(xs):
     return (xs and xs[0]) * 2

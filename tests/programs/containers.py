@@ -246,7 +246,7 @@ def two_lists_at_once(x):
     return pos[-1] ** 2 + np.sum(np.array(vel)) * x[2]
 
 
-@program(X, engine=None)
+@program(X, engine="tape")
 def list_under_two_names(x):
     a = []
     b = a
@@ -255,7 +255,7 @@ def list_under_two_names(x):
     return a[1] * b[0]
 
 
-@program(X, engine=None)
+@program(X, engine="tape")
 def list_changed_while_iterated(x):
     queue = [x[0]]
     for v in queue:
@@ -264,7 +264,7 @@ def list_changed_while_iterated(x):
     return queue[-1]
 
 
-@program(X, engine=None)
+@program(X, engine="tape")
 def appended_array_changed_afterwards(x):
     u = x * 1.0
     seen = []
@@ -274,7 +274,7 @@ def appended_array_changed_afterwards(x):
     return np.sum(seen[0] * x) + np.sum(seen[1] ** 2)
 
 
-@program(X, engine=None)
+@program(X, engine="tape")
 def list_changed_by_a_helper(x):
     def push(items, v):
         items.append(v)
@@ -322,7 +322,7 @@ def elements_augmented(x):
     return xs[0] * xs[1]
 
 
-@program(X, engine=None)
+@program(X, engine="compiled")
 def dict_under_two_names(x):
     c = {"n": x}
     d = c
@@ -330,7 +330,7 @@ def dict_under_two_names(x):
     return np.sum(d["n"] * x)
 
 
-@program(X, engine=None)
+@program(X, engine="compiled")
 def array_in_a_dict_changed(x):
     c = {"n": x * 1.0}
     c["n"] += 1

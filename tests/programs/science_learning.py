@@ -123,7 +123,7 @@ def mlp_dict(params):
 PTS = np.concatenate([R.normal(size=(8, 2)), R.normal(size=(8, 2)) + 3])
 
 
-@program((np.zeros(2), R.normal(size=(2, 2)), np.zeros((2, 2))), engine=None)
+@program((np.zeros(2), R.normal(size=(2, 2)), np.zeros((2, 2))), engine="tape")
 def gmm_nll(params):
     logits, means, log_scales = params
     log_w = logits - np.log(np.sum(np.exp(logits)))
@@ -156,7 +156,7 @@ np.fill_diagonal(P6, 0)
 P6 /= P6.sum()
 
 
-@program(R.normal(size=(6, 2)), engine=None)
+@program(R.normal(size=(6, 2)), engine="tape")
 def tsne_loss(Y):
     sum_Y = np.sum(np.square(Y), 1)
     num = 1 / (1 + np.add(np.add(-2 * np.dot(Y, Y.T), sum_Y).T, sum_Y))
@@ -191,7 +191,7 @@ def mha(x, c_attn, c_proj, n_head):
 
 @program(
     {"c_attn": R.normal(size=(4, 12)) * 0.3, "c_proj": R.normal(size=(4, 4)) * 0.3, "g": np.ones(4), "b": np.zeros(4)},
-    engine=None,
+    engine="tape",
 )
 def picogpt_block(p):
     x = np.sin(np.arange(20.0)).reshape(5, 4)
@@ -261,7 +261,7 @@ def sorted_wasserstein(x):
     return np.mean(np.abs(np.sort(x) - np.sort(y)) ** 2)
 
 
-@program(R.normal(size=9), engine=None)
+@program(R.normal(size=9), engine="tape")
 def quantile_loss(x):
     q = np.quantile(x, [0.1, 0.5, 0.9])
     iqr = np.subtract(*np.percentile(x, [75, 25]))
@@ -286,7 +286,7 @@ class Body(NamedTuple):
 
 @program(
     [Body(1.0, np.array([0.0, 0.0]), np.array([0.0, 0.0])), Body(0.5, np.array([1.0, 0.0]), np.array([0.0, 1.0]))],
-    engine=None,
+    engine="tape",
 )
 def nbody_namedtuples(bodies):
     dt = 0.05
@@ -318,7 +318,7 @@ class Optimizer:
         return x + self.v
 
 
-@program(np.array([1.0, 2.0]), engine=None)
+@program(np.array([1.0, 2.0]), engine="tape")
 def unrolled_optimizer_class(x):
     opt = Optimizer()
     for _ in range(5):
@@ -345,13 +345,13 @@ class Net:
         return x
 
 
-@program([(R.normal(size=(3, 4)), np.zeros(4)), (R.normal(size=(4, 1)), np.zeros(1))], engine=None)
+@program([(R.normal(size=(3, 4)), np.zeros(4)), (R.normal(size=(4, 1)), np.zeros(1))], engine="tape")
 def class_network(params):
     net = Net([Layer(W, b) for W, b in params])
     return np.mean((net.forward(X)[:, 0] - YB) ** 2)
 
 
-@program(1.3, engine=None)
+@program(1.3, engine="tape")
 def lambdas_in_list(x):
     fs = [np.sin, lambda t: t**2, math.exp, lambda t, k=3: k * t]
     y = x
@@ -389,7 +389,7 @@ def tree_recursion(w):
     return tree_sum(TREE, w) ** 2
 
 
-@program(np.array([0.3, 0.7]), engine=None)
+@program(np.array([0.3, 0.7]), engine="tape")
 def memo_dict(x):
     cache = {}
 
@@ -403,7 +403,7 @@ def memo_dict(x):
     return fib(10)
 
 
-@program(np.array([2.0, 3.0]), engine=None)
+@program(np.array([2.0, 3.0]), engine="tape")
 def generator_sum(x):
     def terms():
         for i in range(5):
@@ -438,7 +438,7 @@ def integrate(f, y0, t, method="euler"):
     return np.array(ys)
 
 
-@program(np.array([0.5, 2.0]), engine=None)
+@program(np.array([0.5, 2.0]), engine="tape")
 def string_options(p):
     t = np.linspace(0, 1, 11)
     sol = integrate(lambda y: p[0] * y * (1 - y / p[1]), 0.1, t, method="heun")

@@ -34,7 +34,7 @@ def secant_solver(p):
     return x1
 
 
-@program(np.array([1.0, -0.5, 0.2]), engine=None)
+@program(np.array([1.0, -0.5, 0.2]), engine="tape")
 def horner(c):
     def p(x, coeffs=c):
         r = 0.0
@@ -184,7 +184,7 @@ def upwind_advection(u):
     return np.sum(u**2)
 
 
-@program(np.linspace(0.2, 1, 8), engine=None)
+@program(np.linspace(0.2, 1, 8), engine="tape")
 def crank_nicolson_callback(u0):
     history = []
 
@@ -207,7 +207,7 @@ def crank_nicolson_callback(u0):
         "layers": [{"W": R.normal(size=(3, 4)), "b": np.zeros(4)}, {"W": R.normal(size=(4, 2)), "b": np.zeros(2)}],
         "scale": 1.5,
     },
-    engine=None,
+    engine="tape",
 )
 def nested_dict_net(params, activation="tanh"):
     acts = {"tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}
@@ -222,7 +222,7 @@ def dict_items_reg(p):
     return sum(np.sum(v**2) for v in p.values()) + sum(np.sum(np.abs(v)) for k, v in p.items() if k != "a")
 
 
-@program([np.array([1.0, 2.0]), np.array([3.0])], engine=None)
+@program([np.array([1.0, 2.0]), np.array([3.0])], engine="tape")
 def list_total(ws):
     flat = np.concatenate([w.ravel() for w in ws])
     return np.linalg.norm(flat) + len(ws)
@@ -241,13 +241,13 @@ def entropy_where(p):
     return -np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0))
 
 
-@program(np.array([[1.0, 2.0], [3.0, 4.0]]), engine=None)
+@program(np.array([[1.0, 2.0], [3.0, 4.0]]), engine="tape")
 def star_unpack(x):
     a, *rest = x
     return a @ rest[0]
 
 
-@program(np.array([1.0, 2.0, 3.0]), engine=None)
+@program(np.array([1.0, 2.0, 3.0]), engine="tape")
 def deque_window(x):
     d = deque(maxlen=2)
     s = 0.0
@@ -257,7 +257,7 @@ def deque_window(x):
     return s
 
 
-@program(np.array([1.0, 2.0, 3.0]), engine=None)
+@program(np.array([1.0, 2.0, 3.0]), engine="tape")
 def accumulate_iter(x):
     return sum(v**2 for v in itertools.accumulate(x))
 
@@ -278,7 +278,7 @@ def int_arg_power(x, n):
     return r.sum()
 
 
-@program(3.0, engine=None)
+@program(3.0, engine="tape")
 def complex_step_style(x):
     z = complex(x, 0.5)
     w = np.exp(1j * z) * z.conjugate()
@@ -290,7 +290,7 @@ def complex_gradient(z):
     return np.sum(np.abs(z**2 + 1))
 
 
-@program(R.normal(size=(4, 4)), engine=None)
+@program(R.normal(size=(4, 4)), engine="tape")
 def fancy_block_write(x):
     y = np.zeros((4, 4))
     idx = np.array([0, 2])
@@ -299,7 +299,7 @@ def fancy_block_write(x):
     return np.sum(y**2)
 
 
-@program(np.array([3.0, 1.0, 2.0]), engine=None)
+@program(np.array([3.0, 1.0, 2.0]), engine="tape")
 def inplace_sort_weights(x):
     y = x.copy()
     order = y.argsort()[::-1]
@@ -307,7 +307,7 @@ def inplace_sort_weights(x):
     return (y * np.arange(3)).sum()
 
 
-@program(np.linspace(0.1, 0.9, 6), engine=None)
+@program(np.linspace(0.1, 0.9, 6), engine="tape")
 def ema_class_closure(x):
     class EMA:
         def __init__(self, alpha):
@@ -384,7 +384,7 @@ def shape_one(x):
     return float(w.sum()) ** 2
 
 
-@program(np.array([0.3, 0.4]), engine=None)
+@program(np.array([0.3, 0.4]), engine="tape")
 def try_finally_log(x):
     log = []
     try:
@@ -394,7 +394,7 @@ def try_finally_log(x):
     return y
 
 
-@program(np.array([0.3, -0.4]), engine=None)
+@program(np.array([0.3, -0.4]), engine="tape")
 def try_value_error(x):
     def safe_log(v):
         if v <= 0:

@@ -47,7 +47,7 @@ def rk45(f, t0, t1, y0, p, rtol=1e-4, atol=1e-6):
     return y
 
 
-@program(np.array([1.1, 0.4, 0.1, 0.4]), engine=None)
+@program(np.array([1.1, 0.4, 0.1, 0.4]), engine="tape")
 def lotka_volterra_rk45(p):
     y = rk45(lotka, 0.0, 2.0, [10.0, 5.0], p)
     return np.sum((y - np.array([8.0, 4.0])) ** 2)
@@ -166,7 +166,7 @@ def logsumexp(a, axis=None):
     return np.squeeze(out, axis=axis)
 
 
-@program({"pi": R.normal(size=2), "A": R.normal(size=(2, 2)), "B": R.normal(size=(2, 3))}, engine=None)
+@program({"pi": R.normal(size=2), "A": R.normal(size=(2, 2)), "B": R.normal(size=(2, 3))}, engine="tape")
 def hmm_forward(params):
     log_pi = params["pi"] - logsumexp(params["pi"])
     log_A = params["A"] - logsumexp(params["A"], axis=1)[:, None]
@@ -188,7 +188,7 @@ class Surface:
         return y, (n1 * u - phi * y) / self.n
 
 
-@program(np.array([50.0, -50.0]), engine=None)
+@program(np.array([50.0, -50.0]), engine="tape")
 def lens_paraxial(radii):
     surfaces = [Surface(radii[0], 1.5, 0.0), Surface(radii[1], 1.0, 5.0)]
     y, u, n = 10.0, 0.0, 1.0
