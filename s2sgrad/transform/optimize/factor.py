@@ -117,6 +117,7 @@ class _Sum:
         self.root, self.here, self.uses = root, here, uses
         self.parts = [root]
         self.read: Counter = Counter()  # how often a value is a summand
+        self.cancels = False  # is one added and subtracted? That may be nan
         coefficients: defaultdict = defaultdict(int)
         self.expand(root, 1, coefficients)
         for s in reversed(before):
@@ -143,6 +144,7 @@ class _Sum:
         else:
             signed = [(s.args[0], 1), (s.args[1], 1 if s.function is ADD else -1)]
         for v, sign in signed:
+            self.cancels = self.cancels or coefficients[v] * coefficient * sign < 0
             coefficients[v] += coefficient * sign
             self.read[v] += 1
 
@@ -170,10 +172,10 @@ class _Sum:
 
     def simpler(self) -> list | None:
         """Statements that compute the same with fewer operations; None where there are none."""
-        if not all(t.coefficient and all(map(_is_float, t.factors)) for t in self.terms):
-            return None  # what cancels may be nan
+        if self.cancels or not all(_is_float(f) for t in self.terms for f in t.factors):
+            return None
         terms = _combined(tuple(self.terms))
-        if _cost(terms) >= len(self.parts):
+        if not 0 < _cost(terms) < len(self.parts):  # no operation at all: there is nothing to give the sum its name
             return None
         statements: list = []
         _Writer(statements, self.root).sum(terms, self.root.target)
