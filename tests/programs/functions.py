@@ -212,7 +212,7 @@ def keywords_for_maker_and_closure(x):
     return np.sum(f(v=x))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def lambda_of_lambda(x):
     add = lambda a: lambda b: a + b
     return np.sum(add(x)(x * x))

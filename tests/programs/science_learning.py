@@ -438,7 +438,7 @@ def integrate(f, y0, t, method="euler"):
     return np.array(ys)
 
 
-@program(np.array([0.5, 2.0]), engine="tape")
+@program(np.array([0.5, 2.0]), engine="compiled")
 def string_options(p):
     t = np.linspace(0, 1, 11)
     sol = integrate(lambda y: p[0] * y * (1 - y / p[1]), 0.1, t, method="heun")

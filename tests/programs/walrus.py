@@ -56,7 +56,7 @@ def not_always_evaluated(x):
     return x
 
 
-@program(1.5, engine="tape")
+@program(1.5, engine="compiled")
 def a_name_is_read_before(x):
     if x > (x := x * x * 0.1):
         return x * x
@@ -70,7 +70,7 @@ def in_a_while_that_does_not_run(x):
     return y * x
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def in_a_conditional_expression(x):
     if (s := np.sum(x)) if x[0] > 0 else x[1]:
         return np.sum(x * x)

@@ -146,3 +146,22 @@ def test_what_a_loop_with_a_break_becomes():
             return float(da)
         '''
     )
+
+
+def test_the_array_that_a_loop_changes_and_returns_is_refused():
+    def changed(x):
+        u = x * 2
+        j = 0
+        while u.sum() < 10 and j < 4:
+            j += 1
+            if j == 2:
+                return u
+            u[0] = x[1]
+        return u * u
+
+    def f(x):
+        return np.sum(changed(x))
+
+    derivative = grad(f)
+    assert derivative(np.ones(3)) == pytest.approx([0.0, 3.0, 2.0])
+    assert "may have no value" in derivative.explain().rows[0].reason

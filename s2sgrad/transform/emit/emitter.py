@@ -23,7 +23,7 @@ import builtins
 import keyword
 import math
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import gast
 import numpy as np
@@ -598,7 +598,7 @@ class _Emitter:
         return [*before, gast.For(target, iterable, body, [], None)]
 
     def handed_on(self, pairs: list, given: dict) -> list:
-        return self.assign([(parameter, walk.replaced(operand, given)) for parameter, operand in pairs])
+        return self.assign([(parameter, self.on_this_way(operand, given)) for parameter, operand in pairs])
 
     def paths(self, block: ir.Block, ending, given: dict) -> list:
         """The lines of the body of a loop, each way through it followed by what `ending(given)` gives.
@@ -613,7 +613,7 @@ class _Emitter:
         found = self.emit_all(lines[:at])
 
         def rest(given):
-            return self.appends(lines[at + 1 :], given) + ending(given)
+            return self.emit_all([self.statement_on_this_way(s, given) for s in lines[at + 1 :]]) + ending(given)
 
         if isinstance(last, ir.Exit):
             return [*found, *rest(given), gast.Break()]
@@ -628,25 +628,28 @@ class _Emitter:
             return [*found, gast.If(_negated(test), orelse, []), *then]
         return [*found, gast.If(test, then or [gast.Pass()], orelse)]
 
-    def appends(self, lines: list, given: dict) -> list:
-        """What a loop with an exit saves at the end of one way through it."""
-        found = []
-        for s in lines:  # lists to append to, and what is put together for them
-            if isinstance(s, ir.Make):
-                found.append(ir.Make(s.target, tuple(self.on_this_way(item, given) for item in s.items), s.location))
-            else:
-                found.append(Append(s.collected, self.on_this_way(s.operand, given)))
-        return self.emit_all(found)
+    def statement_on_this_way(self, s, given: dict):
+        """What follows a branch that may leave the loop (saves, views looked up), what is `given` put in its place."""
+        if isinstance(s, Append):
+            return Append(s.collected, self.on_this_way(s.operand, given))
+        return walk.substituted(s, self.changed_on_this_way(s, given))
+
+    def changed_on_this_way(self, s, given: dict) -> dict:
+        """What is to be put in the place of values that a statement reads."""
+        found = {v: self.on_this_way(v, given) for v in walk.uses(s)}
+        return {v: new for v, new in found.items() if new is not v}
 
     def on_this_way(self, operand, given: dict):
         """An operand, what is `given` put in its place."""
-        make = self.trees.inlined.get(operand) if isinstance(operand, ir.Value) else None
-        if isinstance(make, ir.Make):
-            copy = ir.Value(make.target.name, make.target.type)
-            items = tuple(self.on_this_way(item, given) for item in make.items)
-            self.trees.inlined[copy] = ir.Make(copy, items, make.location)
-            return copy
-        return walk.replaced(operand, given)
+        inside = self.trees.inlined.get(operand) if isinstance(operand, ir.Value) else None
+        if inside is None:
+            return walk.replaced(operand, given)
+        found = self.changed_on_this_way(inside, given)
+        if not found:
+            return operand
+        copy = ir.Value(operand.name, operand.type)
+        self.trees.inlined[copy] = replace(walk.substituted(inside, found), target=copy)
+        return copy
 
     def iteration(self, sources: list) -> tuple:
         """The pattern and the iterable of a loop over `sources`."""

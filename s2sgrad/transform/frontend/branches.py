@@ -23,6 +23,7 @@ from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound, is_unset
 from s2sgrad.transform.ir import Kind
 
+RESULT = "result@"  # what a body that stands in place of its call returns, in the environment
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
 
 
@@ -212,12 +213,12 @@ class Branches:
         self.again.add(again)
         return again
 
-    def arm(self, body: list, after: frozenset, surely=frozenset()) -> tuple:
+    def arm(self, body: list, after: frozenset, surely=frozenset(), tail=False) -> tuple:
         """A branch, in which some names are `surely` not None: its block, the environment at its end, how it ends."""
         block, env = ir.Block(), self.env
         self.env = dict(env)
         with self.inside_block(block), self.surely(surely):
-            end = self.walk(body, after, tail=False)
+            end = self.walk(body, after, tail)
         self.note_sure(block, surely, env)
         found, self.env = self.env, env
         return block, found, end
@@ -292,6 +293,8 @@ class Branches:
                 self.refuse("too many `return` statements inside of `if` statements", statement)
         then = [*statement.body, *rest] if goes_on[0] else statement.body
         orelse = [*statement.orelse, *rest] if goes_on[1] else statement.orelse
+        if self.bodies:
+            return self.merged_returns(statement, test, then, orelse, after)
         with self.surely(self.not_none(statement.test, True)):
             block_then, first = self.branch(lambda: self.walk(then, after, tail=True))
         with self.surely(self.not_none(statement.test, False)):
@@ -311,3 +314,18 @@ class Branches:
         result = self.choose(test, block_then, first, block_else, second, statement, "result")
         self.temporaries.discard(result)
         return result
+
+    def merged_returns(self, statement, test, then: list, orelse: list, after: frozenset):
+        """The same in a body that stands in place of its call: what it has done to the caller's arrays goes on."""
+        arms = []
+        for body, way in ((then, True), (orelse, False)):
+            block, env, end = self.arm(body, after, self.not_none(statement.test, way), tail=True)
+            if end is not NEVER:
+                outside, self.env = self.env, env
+                with self.inside_block(block):
+                    self.assign_name(RESULT, ir.Constant(None) if end is None else end)
+                self.env = outside
+            arms.append((block, env, end))
+        self.current = statement
+        self.merge_arms(statement, test, *arms, after)
+        return NEVER if all(end is NEVER for _, _, end in arms) else self.env.pop(RESULT)

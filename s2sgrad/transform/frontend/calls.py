@@ -426,32 +426,23 @@ class Calls:
 
     def captured(self, nested: Nested, node) -> dict:
         """What the free local names of a nested function stand for now."""
-        if nested.captured is not None:
-            return nested.captured
-        if nested.scope is not self:
+        found = self.seen_by(nested)
+        if found is None:
             self.refuse(f"{nested.name} outlives the function it is defined in", node)
-        found = {}
-        for name in sorted(self.names.captured(nested.node)):
-            if name in self.local:
-                if name not in self.env:
-                    if name in self.session.own_names(nested):
-                        continue
-                    self.refuse(f"{nested.name} uses {name}, which may have no value here", node)
-                if isinstance(self.env[name], Unbound):
-                    self.refuse(f"{nested.name} uses {name}: {self.env[name].reason}", node)
-                if isinstance(self.env[name], ir.Value) and self.env[name] in self.maybe:
-                    self.refuse(f"{nested.name} uses {name}, which may be None", node)
-                found[name] = self.env[name]
+        for name, thing in found.items():
+            if isinstance(thing, Unbound):
+                self.refuse(f"{nested.name} uses {name}: {thing.reason}", node)
+            if isinstance(thing, ir.Value) and thing in self.maybe:
+                self.refuse(f"{nested.name} uses {name}, which may be None", node)
+        missing = (self.names.captured(nested.node) & nested.scope.local) - found.keys()
+        if nested.captured is None and missing - self.session.own_names(nested):
+            self.refuse(f"{nested.name} uses {min(missing)}, which may have no value here", node)
         return found
 
     def captures_active(self, nested: Nested, seen=None) -> bool:
         """Does the nested function read anything that a derivative flows through?"""
         seen = seen or {id(nested)}
-        if nested.captured is not None:
-            things = nested.captured.values()
-        else:
-            things = [self.env.get(n) for n in self.names.captured(nested.node)]
-        for thing in things:
+        for thing in (self.seen_by(nested) or {}).values():
             if isinstance(thing, Nested):
                 if id(thing) not in seen:
                     seen.add(id(thing))

@@ -145,7 +145,7 @@ class Expressions(InertExpressions):
         if isinstance(thing, Inert):
             return thing.regions
         if isinstance(thing, Known):
-            return [self.region_of_object(thing.value, thing.operand)]
+            return [] if resolve.is_code(thing.value) else [self.region_of_object(thing.value, thing.operand)]
         if isinstance(thing, ir.Code):
             names = self.looked_into(thing.node, thing.reads)
             found = [r for name, v in thing.reads.items() if name in names for r in self.regions_of(v)]

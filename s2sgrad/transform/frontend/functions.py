@@ -93,7 +93,7 @@ class Functions:
         if any(one is tree for one in self.bodies) or len(self.bodies) > 4:
             return None
         given = self.assign_parameters(tree, self.arguments(node), defaults, node)
-        inner, result = self.lowered_here(found, captured | given, gives_function=True)
+        inner, result = self.lowered_here(found, tree, captured | given, gives_function=True)
         if not isinstance(result, Nested):
             self.refuse(f"what {found.name} returns cannot be followed", node)
         self.close(result, inner)

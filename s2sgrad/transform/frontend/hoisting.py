@@ -1,77 +1,261 @@
-"""Says ``:=`` in tests with assignments before them: where it is what is evaluated first.
+"""Says parts of expressions in statements of their own, before the statement that they stand in.
 
-``if (s := f(x)) > 0: ...`` is lowered as ``s = f(x)`` and ``if s > 0: ...``; ``while (y := g(x)) > c: ...`` as
-``while True`` with the assignment, and a `break`, at its beginning.
+Such parts are calls whose bodies are to be lowered in their place, and ``:=`` in tests. All is evaluated in the order
+that Python evaluates it in: what comes before such a part, and might be another value after it, gets a name first. ::
+
+    y = a[0] * fill(a) + (fill(b) if a[1] > 0 else 1.0)
+
+is lowered as if it were ::
+
+    t = a[0]
+    t1 = fill(a)
+    t2 = t * t1
+    if a[1] > 0:
+        t3 = fill(b)
+    else:
+        t3 = 1.0
+    y = t2 + t3
 """
 
 import gast
 
 from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend.scan import targets_of
+
+OPEN = (gast.Tuple, gast.List, gast.Slice, gast.keyword)  # made of their parts when these are there
+CONSUMING = frozenset({"sum", "list", "tuple", "max", "min", "sorted"})
 
 
-def hoisted(test) -> tuple | None:
-    """The assignments that a test makes before anything else, and the test without them; None where there are others.
+class Hoisting:
+    """Takes parts out of expressions.
 
-    >>> assigns, test = hoisted(gast.parse("(s := f(x)) > 0 and s < 1").body[0].value)
-    >>> gast.unparse(assigns[0]).strip(), gast.unparse(test).strip()
-    ('s = f(x)', 's > 0 and s < 1')
+    Parameters
+    ----------
+    fresh : callable
+        Gives a name that nothing has, like the one that it may be given.
+    wanted : callable
+        Whether a node is to be taken out.
+    is_outside : callable
+        Whether a name is not one of the function's own.
     """
-    assigns: list = []
-    while syntax.contains(test, gast.NamedExpr):
-        found = _taken(test)
-        if found is None:
+
+    def __init__(self, fresh, wanted, is_outside):
+        self.fresh = fresh
+        self.wanted = wanted
+        self.is_outside = is_outside
+        self.rebound: set = set()  # the names that the parts taken out bind
+
+    def is_in(self, node) -> bool:
+        """Does a part that is to be taken out stand in `node`, outside of functions in it?"""
+        if isinstance(node, syntax.FUNCTIONS):
+            return False
+        return self.wanted(node) or any(map(self.is_in, syntax.children(node)))
+
+    def said(self, node, whole: bool = False) -> tuple | None:
+        """The statements that say the parts of `node` which are taken out, and what is left of it.
+
+        None where that cannot be. A call that is the `whole` expression stays where it is.
+
+        >>> is_fill = lambda n: isinstance(n, gast.Call) and n.func.id == "fill"
+        >>> tree = gast.parse("a[0] * fill(a) + 1").body[0].value
+        >>> statements, left = Hoisting(iter(["t", "t1"]).__next__, is_fill, "fill".__eq__).said(tree)
+        >>> [gast.unparse(s).strip() for s in [*statements, left]]
+        ['t = a[0]', 't1 = fill(a)', 't * t1 + 1']
+        """
+        found: list = []
+        self.rebound = {n.target.id for n in syntax.walk(node) if isinstance(n, gast.NamedExpr) and self.wanted(n)}
+        try:
+            left = self._parts(node, found) if whole and self.wanted(node) else self._taken(node, found)
+        except NotImplementedError:
             return None
-        test, assign = found
-        assigns.append(assign)
-    return assigns, test
+        return locate(found, node), locate([left], node)[0]
 
-
-def _taken(node):
-    """`node` with a name in the place of the ``:=`` that is evaluated first, and the assignment that it is."""
-    if isinstance(node, gast.NamedExpr):
-        if syntax.contains(node.value, gast.NamedExpr):
+    def held(self, node, found: list):
+        """An expression whose parts have names; None where that cannot be."""
+        try:
+            left = self._parts(node, found, held=True)
+        except NotImplementedError:
             return None
-        target = gast.copy_location(gast.Name(node.target.id, gast.Store(), None, None), node)
-        load = gast.copy_location(gast.Name(node.target.id, gast.Load(), None, None), node)
-        return load, gast.copy_location(gast.Assign([target], node.value, None), node)
-    for path in _evaluated_first(node):
-        child = getattr(node, path[0]) if len(path) == 1 else getattr(node, path[0])[path[1]]
-        if not syntax.contains(child, gast.NamedExpr):
-            if isinstance(child, gast.Constant):
-                continue  # it does not matter when that is evaluated
+        locate(found, node)
+        return left
+
+    def named(self, node, found: list):
+        """A name of what `node` gives, which is evaluated now."""
+        name = self.fresh()
+        found.append(assign(name, node))
+        return load(name)
+
+    def is_lasting(self, node) -> bool:
+        """Does an expression give the same after the parts that are taken out?"""
+        match node:
+            case gast.Constant() | gast.Lambda() | None:
+                return True
+            case gast.Name(id=name):
+                return name not in self.rebound
+            case gast.Attribute():
+                while isinstance(node, gast.Attribute):
+                    node = node.value
+                return isinstance(node, gast.Name) and self.is_outside(node.id)
+        return isinstance(node, OPEN) and all(self.is_lasting(part) for _, part in evaluated(node))
+
+    def _taken(self, node, found: list, held: bool = False):
+        """What is left of an expression; `held`: something that follows it is taken out, too."""
+        if isinstance(node, OPEN):
+            return self._parts(node, found, held)
+        if isinstance(node, gast.Starred) and (held or self.is_in(node)):
+            raise NotImplementedError
+        if not self.is_in(node):
+            return self.named(node, found) if held and not self.is_lasting(node) else node
+        match node:
+            case gast.IfExp():
+                return self._chosen(node, found)
+            case gast.BoolOp() if any(map(self.is_in, node.values[1:])):
+                return self._in_turns(node, found)
+            case gast.ListComp():
+                return self._collected(node, found)
+            case gast.NamedExpr(target=target, value=value) if self.wanted(node):
+                found.append(assign(target.id, self._taken(value, found)))
+                return self.named(load(target.id), found) if held else load(target.id)
+        left = self._parts(node, found)
+        return self.named(left, found) if held or self.wanted(node) else left
+
+    def _parts(self, node, found: list, held: bool = False):
+        """An expression whose parts are all evaluated, in order; each of them is to be `held`."""
+        places = evaluated(node)
+        inside = [i for i, (_, part) in enumerate(places) if self.is_in(part)]
+        if len(inside) < sum(map(self.is_in, syntax.children(node))):
+            raise NotImplementedError  # some are not always evaluated, or in another order
+        last = inside[-1] if inside else -1
+        for i, (place, part) in enumerate(places):
+            if i > last and not held:
+                break
+            if place == ("func",) and isinstance(part, gast.Attribute) and not self.is_lasting(part):
+                left = changed(part, ("value",), self._taken(part.value, found, i < last))
+            elif isinstance(part, gast.GeneratorExp) and self._uses_up(node):
+                left = self._collected(part, found)
+            else:
+                left = self._taken(part, found, held or i < last)
+            node = changed(node, place, left)
+        return node
+
+    def _uses_up(self, node) -> bool:
+        """Is it a call that uses up what it is given, before anything else happens?"""
+        known = isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in CONSUMING
+        return known and self.is_outside(node.func.id)
+
+    def _chosen(self, node, found: list):
+        """``first if test else second``"""
+        test, name = self._taken(node.test, found), self.fresh()
+        found.append(gast.If(test, self._given(name, node.body), self._given(name, node.orelse)))
+        return load(name)
+
+    def _given(self, name: str, node) -> list:
+        """The statements that give `name` what an expression gives."""
+        found: list = []
+        left = self._parts(node, found) if self.wanted(node) else self._taken(node, found)
+        return [*found, assign(name, left)]
+
+    def _in_turns(self, node, found: list):
+        """``first and second``"""
+        first, *rest = node.values
+        name = self.fresh()
+        found += self._given(name, first)
+        test = load(name) if isinstance(node.op, gast.And) else gast.UnaryOp(gast.Not(), load(name))
+        after = rest[0] if len(rest) == 1 else gast.BoolOp(node.op, rest)
+        found.append(gast.If(test, self._given(name, after), []))
+        return load(name)
+
+    def built(self, name: str, node) -> list | None:
+        """The statements that build the list of a comprehension under a name; None where that cannot be."""
+        found: list = []
+        try:
+            self._collected(node, found, name)
+        except NotImplementedError:
             return None
-        found = _taken(child)
-        return None if found is None else (_replaced(node, path, found[0]), found[1])
-    return None
+        return locate(found, node)
+
+    def _collected(self, node, found: list, name: str = ""):
+        """``[element for ... in ...]`` as a loop that appends to a list."""
+        own = [n.id for g in node.generators for n in targets_of(g.target) if isinstance(n, gast.Name)]
+        names = {name: self.fresh(name) for name in own}
+        first = self._taken(node.generators[0].iter, found)
+        name, inner = name or self.fresh(), []
+        element = self._taken(renamed(node.elt, names), inner)
+        body = [*inner, gast.Expr(gast.Call(gast.Attribute(load(name), "append", gast.Load()), [element], []))]
+        for i, generator in reversed(list(enumerate(node.generators))):
+            if generator.is_async:
+                raise NotImplementedError
+            for condition in reversed(generator.ifs):
+                inner = []
+                test = self._taken(renamed(condition, names), inner)
+                body = [*inner, gast.If(test, body, [])]
+            inner = []
+            over = first if i == 0 else self._taken(renamed(generator.iter, names), inner)
+            body = [*inner, gast.For(renamed(generator.target, names), over, body, [], None)]
+        found += [assign(name, gast.List([], gast.Load())), *body]
+        return load(name)
 
 
-def _evaluated_first(node) -> list:
-    """Where in a node its parts are, in the order in which they are evaluated, as far as they surely are."""
+def evaluated(node) -> list:
+    """The parts of an expression that are surely evaluated, first and in this order, each with its place.
+
+    >>> [place for place, _ in evaluated(gast.parse("f(x[i], k=y)").body[0].value)]
+    [('func',), ('args', 0), ('keywords', 0)]
+    """
     match node:
-        case gast.Compare():
-            return [("left",), ("comparators", 0)]
-        case gast.BinOp():
-            return [("left",), ("right",)]
-        case gast.UnaryOp():
-            return [("operand",)]
-        case gast.BoolOp():
-            return [("values", 0)]
-        case gast.Attribute() | gast.Subscript():
-            return [("value",)]
         case gast.IfExp():
-            return [("test",)]
-        case gast.Call(func=gast.Name()) if node.args:
-            return [("args", 0)]
-    return []
+            return [(("test",), node.test)]
+        case gast.BoolOp():
+            return [(("values", 0), node.values[0])]
+        case gast.Compare():
+            return [(("left",), node.left), (("comparators", 0), node.comparators[0])]
+        case gast.Dict() | gast.Starred():
+            return []
+    found = []
+    for name in node._fields:
+        value = getattr(node, name)
+        for i, part in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(part, (gast.expr, *OPEN)):
+                found.append(((name, i) if isinstance(value, list) else (name,), part))
+    return found
 
 
-def _replaced(node, path, child):
+def changed(node, place: tuple, child):
     """A copy of a node with another child."""
     fields = {name: getattr(node, name) for name in node._fields}
-    if len(path) == 1:
-        fields[path[0]] = child
+    if len(place) == 1:
+        fields[place[0]] = child
     else:
-        items = list(fields[path[0]])
-        items[path[1]] = child
-        fields[path[0]] = items
+        items = list(fields[place[0]])
+        items[place[1]] = child
+        fields[place[0]] = items
     return gast.copy_location(type(node)(*[fields[name] for name in node._fields]), node)
+
+
+def renamed(node, names: dict):
+    """A copy of a piece of syntax with other names; functions and comprehensions in it are not looked into."""
+    if isinstance(node, list):
+        return [renamed(one, names) for one in node]
+    if isinstance(node, gast.Name):
+        return gast.copy_location(gast.Name(names.get(node.id, node.id), node.ctx, None, None), node)
+    if isinstance(node, (*syntax.FUNCTIONS, *syntax.COMPREHENSIONS)):
+        raise NotImplementedError
+    if not isinstance(node, gast.AST):
+        return node
+    return gast.copy_location(type(node)(*[renamed(getattr(node, f), names) for f in node._fields]), node)
+
+
+def locate(nodes: list, like) -> list:
+    """`nodes`, with all that is new in them at the place of `like` in the user's text."""
+    for part in (p for node in nodes for p in gast.walk(node)):
+        if not hasattr(part, "lineno"):
+            gast.copy_location(part, like)
+    return nodes
+
+
+def load(name: str):
+    return gast.Name(name, gast.Load(), None, None)
+
+
+def assign(name: str, value):
+    return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)

@@ -516,29 +516,47 @@ class InertExpressions:
         self.outside.method_of(base.cls, attr, found)
         return found
 
-    def nested_problem(self, nested: Nested) -> str | None:
+    def nested_problem(self, nested: Nested, seen: tuple = ()) -> str | None:
         """Why a nested function is not surely pure."""
-        for child in nested.node.body if isinstance(nested.node.body, list) else [nested.node.body]:
-            for node in syntax.walk(child):
-                if isinstance(node, (gast.Global, gast.Nonlocal)):
-                    return f"it rebinds {node.names[0]}"
-                if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
-                    return "it writes into an object"
-                if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
-                    return f"it changes {node.target.id} in place"
-                if isinstance(node, gast.Call):
-                    known = self.static(
-                        node.func, dict.fromkeys(self.local | set(syntax.parameters(nested.node)), ir.UNKNOWN)
-                    )
-                    attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
-                    if any(k.arg == "out" for k in node.keywords) or effects.writes_out(known and known.value, node):
-                        return "it writes into an array (out=)"
-                    if known is None and attr not in effects.known_methods():
-                        return f"what {text(node.func)} does cannot be seen"
-                    if known is not None and (effects.mutator(known.value) is not None):
-                        return f"{text(node.func)} writes into an argument"
-                    if known is not None and self.session.purity.reason(known.value):
-                        return self.session.purity.reason(known.value)
+        if any(nested is one for one in seen):
+            return None
+        called = self.seen_by(nested) or {}
+        return nested.scope.problem_of(nested.node, lambda name: self.called_problem(called.get(name), (*seen, nested)))
+
+    def called_problem(self, thing, seen: tuple) -> str | None:
+        """Why a function that has a local name is not surely pure."""
+        if isinstance(thing, Nested):
+            return self.nested_problem(thing, seen)
+        known = isinstance(thing, Known) and resolve.is_definition(thing.value)
+        return self.session.purity.reason(thing.value) if known else "it cannot be seen what it does"
+
+    def problem_of(self, tree, problem_of_local=None) -> str | None:
+        """Why a function defined here is not surely pure; `problem_of_local` tells that of functions it captures."""
+        parts = [n for s in (tree.body if isinstance(tree.body, list) else [tree.body]) for n in syntax.walk(s)]
+        inner = [tree, *(n for n in parts if isinstance(n, syntax.FUNCTIONS))]
+        own = set().union(*map(syntax.parameters, inner), *map(self.names.stores, parts))
+        bound = dict.fromkeys(self.local | own, ir.UNKNOWN)
+        for node in parts:
+            if isinstance(node, (gast.Global, gast.Nonlocal)):
+                return f"it rebinds {node.names[0]}"
+            if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
+                return "it writes into an object"
+            if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+                return f"it changes {node.target.id} in place"
+            if isinstance(node, gast.Call):
+                known = self.static(node.func, bound)
+                attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
+                if any(k.arg == "out" for k in node.keywords) or effects.writes_out(known and known.value, node):
+                    return "it writes into an array (out=)"
+                captured = problem_of_local and isinstance(node.func, gast.Name) and node.func.id not in own
+                if known is None and captured and problem_of_local(node.func.id) is None:
+                    continue
+                if known is None and attr not in effects.known_methods():
+                    return f"what {text(node.func)} does cannot be seen"
+                if known is not None and (effects.mutator(known.value) is not None):
+                    return f"{text(node.func)} writes into an argument"
+                if known is not None and self.session.purity.reason(known.value):
+                    return self.session.purity.reason(known.value)
         return None
 
     # -------------------------------------------------------------------------------------------- writes

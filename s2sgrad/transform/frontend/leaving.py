@@ -1,5 +1,7 @@
 """Says `return` inside of a loop, and `else` after one, with `break` and flags: before anything else looks at the text.
 
+What is to be said in a statement of its own (`hoisting`) is put before the statement that it stands in.
+
 The user's ::
 
     for x in xs:
@@ -20,26 +22,45 @@ is lowered as if it were ::
     return a
 """
 
+import itertools
+
 import gast
 
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.hoisting import hoisted
-from s2sgrad.transform.frontend.scan import LOOPS, breaks, jumps
+from s2sgrad.transform.frontend.hoisting import Hoisting, changed
+from s2sgrad.transform.frontend.scan import breaks
 
 
 class Leaving:
     """Rewrites the body of one function.
 
+    Parameters
+    ----------
+    taken : set of str
+        The names that stand in it.
+    is_apart : callable
+        Whether a node is a call that is to be said in a statement of its own.
+    is_outside : callable
+        Whether a name is not one of the function's own.
+
     Attributes
     ----------
     results : set of str
         The names that were made up for results: bound only where their flag is set.
+    parts : set of str
+        The names that were made up for parts of expressions.
+    read : dict
+        The id of an augmented assignment -> the name of what its target was before its value was evaluated.
     """
 
-    def __init__(self, taken):
+    def __init__(self, taken, is_apart=lambda node: False, is_outside=lambda name: False):
         self.taken = set(taken)
         self.results: set = set()
+        self.parts: set = set()
+        self.read: dict = {}
         self.result = self.returned = ""
+        self.is_apart = is_apart
+        self.hoisting = Hoisting(self.part, lambda n: isinstance(n, gast.NamedExpr) or is_apart(n), is_outside)
 
     def body(self, statements: list) -> list:
         """The body of the function, the `return` statements in its loops and the `else` of its loops said otherwise."""
@@ -49,6 +70,14 @@ class Leaving:
         while name in self.taken:
             name += "_"
         self.taken.add(name)
+        return name
+
+    def part(self, wish: str = "t") -> str:
+        """A name for a part of an expression."""
+        numbered = (f"{wish}{i or ''}" for i in itertools.count())
+        name = next(n for n in numbered if n not in self.taken)
+        self.taken.add(name)
+        self.parts.add(name)
         return name
 
     def block(self, statements: list, inside: bool, flag: str | None) -> list:
@@ -61,15 +90,14 @@ class Leaving:
     def statement(self, s, inside: bool, flag) -> list:
         if isinstance(s, gast.Return) and inside:
             value = gast.Constant(None, None) if s.value is None else s.value
-            leave = [placed(gast.Break(), s)]
-            return [assign(self.result, value, s), assign(self.returned, gast.Constant(True, None), s), *leave]
+            found = self.statement(assign(self.result, value, s), inside, flag)
+            return [*found, assign(self.returned, gast.Constant(True, None), s), placed(gast.Break(), s)]
         if isinstance(s, gast.Break) and flag:
             return [assign(flag, gast.Constant(True, None), s), s]
-        if isinstance(s, (gast.If, gast.While)) and syntax.contains(s.test, gast.NamedExpr):
-            said = self.said_before(s)
-            if said is not None:
-                return self.block(said, inside, flag)
-        if isinstance(s, gast.If) and (jumps(s) or syntax.contains(s, (gast.Return, gast.NamedExpr, *LOOPS))):
+        said = self.said_before(s)
+        if said is not None:
+            return self.block(said, inside, flag)
+        if isinstance(s, gast.If):
             parts = self.block(s.body, inside, flag), self.block(s.orelse, inside, flag)
             return [placed(gast.If(s.test, *parts), s)]
         if isinstance(s, (gast.For, gast.While)):
@@ -81,7 +109,7 @@ class Leaving:
             if any(syntax.contains(one, gast.Return) for one in body):
                 return [s]
             result = self.fresh("result")
-            inner = [*self.block(body, inside, flag), assign(result, last.value, last)]
+            inner = self.block([*body, assign(result, last.value, last)], inside, flag)
             leave = self.statement(placed(gast.Return(load(result, last)), last), inside, flag)
             return [placed(gast.With(s.items, inner, s.type_comment), s), *leave]
         if isinstance(s, gast.With):
@@ -89,15 +117,54 @@ class Leaving:
         return [s]
 
     def said_before(self, s) -> list | None:
-        """An `if` or `while` with the assignments in its test in front of it."""
-        found = hoisted(s.test)
+        """A statement with what is said apart in front of it; None where nothing is."""
+        match s:
+            case gast.If() | gast.While():
+                return self.test_before(s) if self.hoisting.is_in(s.test) else None
+            case gast.For():
+                place, whole = "iter", False
+            case gast.Return(value=gast.AST()) | gast.Expr() | gast.Assign() | gast.AugAssign():
+                place, whole = "value", isinstance(s, (gast.Expr, gast.Assign))
+            case _:
+                return None
+        value = getattr(s, place)
+        inside = syntax.children(value) if whole and self.is_apart(value) else [value]
+        if not any(map(self.has_apart, inside)):
+            return None
+        match s:
+            case gast.Assign(targets=[gast.Name(id=name)], value=gast.ListComp()) if not reads(value, name):
+                return self.hoisting.built(name, value)
+        before, target = [], getattr(s, "target", None)
+        if isinstance(s, gast.AugAssign) and not isinstance(target, gast.Name):
+            target = self.hoisting.held(target, before) if isinstance(target, gast.Subscript) else None
+            if target is None:
+                return None
+            s = changed(s, ("target",), target)
+            before.append(assign(self.part(), gast.Subscript(target.value, target.slice, gast.Load()), s))
+        found = self.hoisting.said(value, whole)
+        if found is None:
+            return None
+        new = changed(s, (place,), found[1])
+        if before:
+            self.read[id(new)] = before[-1].targets[0].id
+        return [*before, *found[0], new]
+
+    def has_apart(self, node) -> bool:
+        """Does a call that is said apart stand in a piece of syntax, outside of functions in it?"""
+        if isinstance(node, syntax.FUNCTIONS):
+            return False
+        return self.is_apart(node) or any(map(self.has_apart, syntax.children(node)))
+
+    def test_before(self, s) -> list | None:
+        """An `if` or `while` with what is said apart in its test in front of it."""
+        found = self.hoisting.said(s.test)
         if found is None or (isinstance(s, gast.While) and s.orelse):
             return None
-        assigns, test = found
+        first, test = found
         if isinstance(s, gast.If):
-            return [*assigns, placed(gast.If(test, s.body, s.orelse), s)]
+            return [*first, placed(gast.If(test, s.body, s.orelse), s)]
         leave = placed(gast.If(placed(gast.UnaryOp(gast.Not(), test), s), [placed(gast.Break(), s)], []), s)
-        return [placed(gast.While(placed(gast.Constant(True, None), s), [*assigns, leave, *s.body], []), s)]
+        return [placed(gast.While(placed(gast.Constant(True, None), s), [*first, leave, *s.body], []), s)]
 
     def match(self, s) -> list:
         """A `match` over literals as a chain of `if`."""
@@ -143,6 +210,11 @@ class Leaving:
             only_returns = endless and not any(map(breaks, s.body))
             after.insert(0, leave if only_returns else placed(gast.If(load(self.returned, s), [leave], []), s))
         return [*before, loop, *after]
+
+
+def reads(node, name: str) -> bool:
+    """Does a piece of syntax name `name`?"""
+    return any(isinstance(n, gast.Name) and n.id == name for n in gast.walk(node))
 
 
 def is_simple(pattern) -> bool:

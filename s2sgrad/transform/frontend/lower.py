@@ -39,7 +39,7 @@ Nobody else sees a name that is only possibly bound, a `return` in the middle of
 """
 
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 
 import gast
 
@@ -61,17 +61,19 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
-from s2sgrad.transform.frontend.memory import Writes
+from s2sgrad.transform.frontend.memory import Writes, viewed_names
 from s2sgrad.transform.frontend.optional import Optional
 from s2sgrad.transform.frontend.positions import Positions
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
+    defined_functions,
     jumps,
     mutable_names,
 )
 from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
 from s2sgrad.transform.frontend.unused import without_unused
+from s2sgrad.transform.frontend.values import Nested
 from s2sgrad.transform.frontend.work import WorkArrays
 from s2sgrad.transform.ir import Kind
 
@@ -102,11 +104,11 @@ class Lowering(
         What is shared by all functions of one derivative.
     found : source.Found
     namespace : ir.Namespace
-    outer_local : frozenset
-        Names of enclosing functions that are local here by being passed.
+    given : dict
+        What parameters, and names of enclosing functions that are local here by being passed, stand for.
     """
 
-    def __init__(self, session, found, namespace, outer_local=frozenset()):
+    def __init__(self, session, found, namespace, given=MappingProxyType({})):
         self.session = session
         self.found = found
         self.names = session.names
@@ -126,6 +128,7 @@ class Lowering(
         self.work_values: set = set()
         self.again: set = set()  # views looked up again
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
+        self.caller = None  # the lowering in whose place a call's body is lowered
         self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one
         self.gives_function = False  # what is returned is a function, for the caller to follow
         self.is_top = False  # the function that is differentiated, not one that it calls
@@ -151,17 +154,25 @@ class Lowering(
         self.writes_outside = False
         self.returned: list = []
         self.parameter_names: set = set()
-        body = [found.node.body] if isinstance(found.node, gast.Lambda) else found.node.body
-        self.local = set(syntax.parameters(found.node)) | set(outer_local)
+        body = found.node.body
+        if isinstance(found.node, gast.Lambda):
+            body = [gast.copy_location(gast.Return(body), body)]
+        self.local = set(syntax.parameters(found.node)) | given.keys()
         self.identifiers: set = set(self.local)
         outer = set().union(*map(syntax.declared, body))
         for statement in body:
             self.local |= self.names.stores(statement)
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
-        leaving = Leaving(self.identifiers)
-        if not isinstance(found.node, gast.Lambda):
-            body = leaving.body(body)
-            self.local |= set().union(*map(self.names.stores, body))
+        self.given = given
+        self.defined = dict(defined_functions(body))
+        self.mutable: set = set()
+        self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
+        taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
+        leaving = Leaving(taken, self.is_apart, lambda name: name not in self.local)
+        body = leaving.body(body)
+        self.local |= set().union(*map(self.names.stores, body))
+        self.part_names = leaving.parts
+        self.read_before = leaving.read
         self.partial = leaving.results  # names that are bound only where a flag says so
         if outer:
             self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
@@ -170,19 +181,35 @@ class Lowering(
         self.mutable = mutable_names(body, self.names, {f.__name__ for f in plain}, self.given_away(body))
         self.body = body
 
+    def is_apart(self, node) -> bool:
+        """Is it the call of a function that may write into what it is given, or into what it captures?"""
+        if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+            return False
+        if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return False
+        name = node.func.id
+        if name not in self.apart:
+            try:
+                self.apart[name] = self.may_write(name)
+            except CompileError:  # a name inside of a nested function
+                self.apart[name] = False
+        return self.apart[name]
+
+    def may_write(self, name: str) -> bool:
+        """Is a name that of a function whose body is lowered in the place of its calls?"""
+        if name in self.local:
+            thing = self.given.get(name)
+            tree = thing.node if isinstance(thing, Nested) else self.defined.get(name)
+            return tree is not None and self.problem_of(tree) is not None
+        known = self.outside.name(name).value
+        return isinstance(known, FunctionType) and self.may_be_inlined(known)
+
     def given_away(self, body: list) -> set:
         """The names that are given to functions which may write into what they are given."""
         found: set = set()
         for call in (n for s in body for n in syntax.walk(s) if isinstance(n, gast.Call)):
-            given = [a.id for a in call.args if isinstance(a, gast.Name)]
-            if not given or not isinstance(call.func, gast.Name):
-                continue
-            try:
-                known = None if call.func.id in self.local else self.outside.name(call.func.id).value
-            except CompileError:  # a name inside of a nested function
-                continue
-            if call.func.id in self.local or (isinstance(known, FunctionType) and self.may_be_inlined(known)):
-                found.update(given)
+            if isinstance(call.func, gast.Name) and (call.func.id in self.local or self.is_apart(call)):
+                found |= set().union(*map(viewed_names, [*call.args, *(k.value for k in call.keywords)]))
         return found
 
     # ------------------------------------------------------------------------------------ the whole thing
@@ -219,18 +246,18 @@ class Lowering(
             self.bind_work_arrays()
         if isinstance(node, gast.AsyncFunctionDef):
             self.refuse("a coroutine is not compiled", node)
-        if isinstance(node, gast.Lambda):
-            result = self.operand(self.expression(node.body), "result")
-        else:
-            if any(syntax.contains(s, (gast.Yield, gast.YieldFrom)) for s in self.body):
-                self.refuse("a generator is not compiled", node)
-            nested = [n for s in self.body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS)]
-            called_later = frozenset().union(*map(self.names.captured, nested)) & self.local
-            result = self.walk(self.body, called_later, tail=True)
+        if any(syntax.contains(s, (gast.Yield, gast.YieldFrom)) for s in self.body):
+            self.refuse("a generator is not compiled", node)
+        result = self.walk(self.body, self.called_later(), tail=True)
         if result is NEVER or result is None:
             result = ir.Constant(None)
         statements = without_unused(self.statements, result, self.again)
         return ir.Block(statements, (result,))
+
+    def called_later(self) -> frozenset:
+        """The names that functions defined in the body read when they are called."""
+        nested = [n for s in self.body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS)]
+        return frozenset().union(*map(self.names.captured, nested)) & self.local
 
     def walk(self, statements: list, after: frozenset, tail: bool):
         """Lower statements; returns what they return, NEVER where they raise, None where control falls out.

@@ -27,18 +27,23 @@ SHARED = (
     "temporaries", "anywhere", "work_values", "loops", "parameters", "written_arguments", "is_top", "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
+DEEPEST = 8  # how many bodies may stand in each other
 WRITTEN = {operator.add, operator.sub, np.add, np.subtract}  # what a `Store` itself can do
+
+
+def is_plain_body(tree) -> bool:
+    """Does a function do nothing but run its statements, without names of other scopes that it binds?"""
+    strange = (gast.Yield, gast.YieldFrom, gast.Await, gast.Global, gast.Nonlocal)
+    body = [tree.body] if isinstance(tree, gast.Lambda) else tree.body
+    return not isinstance(tree, gast.AsyncFunctionDef) and not any(syntax.contains(s, strange) for s in body)
 
 
 def is_simple(tree) -> bool:
     """Does a function do nothing but run its statements, and return at their end if at all?"""
-    if not isinstance(tree, gast.FunctionDef):
+    if not isinstance(tree, gast.FunctionDef) or not is_plain_body(tree):
         return False
-    others = (gast.Yield, gast.YieldFrom, gast.Await, gast.Global, gast.Nonlocal)
-    return not any(syntax.contains(s, gast.Return) for s in tree.body[:-1]) and not any(
-        syntax.contains(s, others) or (not isinstance(s, gast.Return) and syntax.contains(s, gast.Return))
-        for s in tree.body
-    )
+    last = () if isinstance(tree.body[-1], gast.Return) else tree.body[-1:]
+    return not any(syntax.contains(s, gast.Return) for s in [*tree.body[:-1], *last])
 
 
 def outer_name(name: str) -> str:
@@ -136,41 +141,60 @@ class Writes(WritingCalls):
             return None
         callee = self.env.get(call.func.id) if isinstance(call.func, gast.Name) else None
         if isinstance(callee, Nested):
-            tree, scope, captured = callee.node, callee.scope, self.names.captured(callee.node) & self.local
-            if scope is not self or callee.captured is not None or self.nested_problem(callee) is None:
+            if self.nested_problem(callee) is None:
                 return None
-            found = source.Found(tree, callee.name, self.found.file, self.found.lines, self.found.first_line)
+            captured = self.seen_by(callee)
+            if captured is None:
+                return None
+            tree, at = callee.node, callee.scope.found
+            found = source.Found(tree, callee.name, at.file, at.lines, at.first_line)
         else:
             callee = self.static(call.func)
             if callee is None or not isinstance(callee.value, FunctionType) or not self.may_be_inlined(callee.value):
                 return None
-            found, captured = source.find(callee.value), frozenset()
+            found, captured = source.find(callee.value), {}
             tree = found.node
-        if not is_simple(tree) or makes_function(tree):
+        if not is_plain_body(tree) or makes_function(tree):
             return None
-        if any(one is tree for one in self.bodies) or len(self.bodies) > 4:
+        if any(one is tree for one in self.bodies) or len(self.bodies) > DEEPEST:
             return None
-        own = self.names.captured(tree) - captured
+        own = self.names.captured(tree) - captured.keys()
         if own & (self.local | {name.partition("@")[0] for name in self.env}):
             return None  # a global of the one is a local of the other
         defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
-        given = self.assign_parameters(tree, self.arguments(call), defaults, call)
-        given |= {name: self.env[name] for name in captured if name not in given and name in self.env}
-        inner, result = self.lowered_here(found, given)
+        given = captured | self.assign_parameters(tree, self.arguments(call), defaults, call)
+        inner, result = self.lowered_here(found, tree, given)
         return ir.Constant(None) if result is None or result is NEVER else result
 
-    def lowered_here(self, found, given: dict, gives_function=False) -> tuple:
+    def seen_by(self, nested: Nested) -> dict | None:
+        """What the free names of a nested function stand for now, as far as they do; None where that is not known."""
+        if nested.captured is not None:
+            return nested.captured
+        mark = self.mark_of(nested.scope)
+        if mark is None:
+            return None
+        names = sorted(self.names.captured(nested.node) & nested.scope.local)
+        return {name: self.env[name + mark] for name in names if name + mark in self.env}
+
+    def mark_of(self, scope) -> str | None:
+        """What names of a scope have at their ends here: it is that of this body, or of a caller around it."""
+        here, mark = self, ""
+        while here is not None and here is not scope:
+            here, mark = here.caller, f"{mark}@"
+        return None if here is None else mark
+
+    def lowered_here(self, found, tree, given: dict, gives_function=False) -> tuple:
         """The lowering of a body in place of its call, and what it returns."""
-        inner = type(self)(self.session, found, self.namespace, frozenset(given))
+        inner = type(self)(self.session, found, self.namespace, given)
         for shared in SHARED:
             setattr(inner, shared, getattr(self, shared))
-        inner.bodies = (*self.bodies, found.node)
+        inner.caller, inner.bodies = self, (*self.bodies, tree)
         inner.gives_function = gives_function
         given = {n: self.place(t, n) if isinstance(t, Inert) else t for n, t in given.items()}
         inner.env = {outer_name(name): thing for name, thing in self.env.items()}
         for name, thing in given.items():
             inner.assign_name(name, thing)
-        result = inner.walk(inner.body, frozenset(), tail=True)
+        result = inner.walk(inner.body, inner.called_later(), tail=True)
         lost = {name: Unbound(f"{name} may have no value here") for name in self.env}
         now = {name: inner.env.get(outer_name(name), lost[name]) for name in self.env}
         self.env = now | {name: thing for name, thing in inner.env.items() if is_slot(name)}

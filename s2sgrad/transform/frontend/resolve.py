@@ -45,6 +45,15 @@ def is_definition(value) -> bool:
     ) or (callable(value) and not isinstance(value, np.ndarray))
 
 
+def is_code(value) -> bool:
+    """Is it a function that is no memory of data: what it may look at is known otherwise?
+
+    >>> is_code(np.sin), is_code(is_code), is_code(np.ones(2))
+    (True, True, False)
+    """
+    return is_definition(value) and (isinstance(value, FunctionType) or is_trusted(value))
+
+
 def is_trusted(function) -> bool:
     """Is `function` part of NumPy, SciPy or the standard library, which change nothing behind one's back?"""
     if isinstance(function, functools.partial):

@@ -30,7 +30,7 @@ class Rows:
                 iterables = call.args
             elif self.is_builtin(call.func.id, zip) and isinstance(statement.target, (gast.Tuple, gast.List)):
                 targets, iterables = statement.target.elts, call.args
-        written = mutable_names(statement.body, self.names)
+        written = mutable_names(statement.body, self.names, given=self.given_away(statement.body))
         concerned = set().union(*map(viewed_names, iterables), *map(self.names.stores, targets))
         seen = [self.env[n] for n in concerned if n in self.env]
         changed = [self.env[n] for n in written if n in self.env]

@@ -110,6 +110,16 @@ def _exposed(body, names, done: set) -> tuple:
     return found, done
 
 
+def defined_functions(body: list):
+    """The functions that statements define, each with its name."""
+    for node in (n for s in body for n in syntax.walk(s)):
+        match node:
+            case gast.FunctionDef(name=name, decorator_list=[]):
+                yield name, node
+            case gast.Assign(targets=[gast.Name(id=name)], value=gast.Lambda() as function):
+                yield name, function
+
+
 def count_bindings(body: list, parameters: list) -> dict:
     """How often each local name is bound; a binding inside of a loop counts as many."""
     found = dict.fromkeys(parameters, 1)

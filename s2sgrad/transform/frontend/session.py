@@ -142,7 +142,7 @@ class Session:
         guess = None
         while True:
             info.recursive, info.type = False, guess
-            lowering = Lowering(self, found, namespace, frozenset(given))
+            lowering = Lowering(self, found, namespace, given)
             parameters: list = []
             memo: dict = {}
             for name, thing in given.items():

@@ -177,7 +177,7 @@ class Statements:
             node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
             thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
         made = thing.value if isinstance(thing, Nested) else thing
-        if made in self.temporaries:
+        if made in self.temporaries and name not in self.part_names:
             made.name = name
             self.temporaries.discard(made)
         self.env[name] = thing
@@ -353,6 +353,14 @@ class Statements:
 
     def statement_AugAssign(self, statement, after):
         target = statement.target
+        if id(statement) in self.read_before:
+            before = gast.Name(self.read_before[id(statement)], gast.Load(), None, None)
+            if self.type_of(self.env[before.id]).kind is Kind.NUMBER:
+                value = gast.copy_location(gast.BinOp(before, statement.op, statement.value), statement)
+                self.statement_Assign(gast.copy_location(gast.Assign([target], value, None), statement), after)
+                return
+            if self.type_of(self.env[before.id]).kind is not Kind.ARRAY:
+                self.refuse(f"what {text(target)} is cannot be told", statement)
         if self.augmented_slot(statement) or (self.held_item(target) is not None and self.augmented(statement)):
             return
         if self.list_statement(statement) or self.augmented(statement):

@@ -197,6 +197,9 @@ class Collecting:
         zeros = self.zeros(slot)
         if found is None:
             return zeros
+        if slot[0].partial:
+            reason = f"an array that is changed in a loop is its {slot[0].name}, which may have no value"
+            raise CompileError(reason, self.build.location)
         target = Value(slot_name(slot), zeros.type)
         self.build.add(ir.Accumulate(target, zeros, None, found.operand, self.build.location))
         return target

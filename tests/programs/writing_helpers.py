@@ -1,0 +1,242 @@
+"""Helpers that write into what they are given, or into arrays of the function around them, called from anywhere."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, 1.5, 2.0])
+A = np.array([[0.5, 1.5], [2.0, 0.25]])
+
+
+def filled(a):
+    a[0] = a[1] * 2.0
+    return a[0] + a[-1]
+
+
+def clipped(a, most):
+    if a[0] > most:
+        a[0] = most * most
+        return a[1]
+    a[1] *= 2.0
+    return a[0]
+
+
+def until(a, most):
+    for i in range(len(a)):
+        a[i] *= 1.5
+        if a[i] > most:
+            return a[i] * i
+    a[0] = 0.0
+
+
+def normalised(a):
+    s = np.sum(a)
+    if s < 0:
+        raise ValueError("negative")
+    if s > 100:
+        return a
+    a /= s
+    return a
+
+
+def twice(a):
+    return filled(a) + filled(a)
+
+
+def counted(k):
+    k += 1.0
+    return k * 2
+
+
+def applied(g, v):
+    return g(g(v))
+
+
+def recursive(a, n):
+    a[n] *= 2.0
+    return a[0] if n == 0 else recursive(a, n - 1)
+
+
+@program(X, engine="compiled", smooth=True)
+def returned_early(x):
+    y = x * 1.0
+    return clipped(y, 0.1) * np.sum(y) + clipped(y, 5.0) * np.sum(y * y)
+
+
+@program(X, 2.0, engine="compiled")
+def returned_in_a_loop(x, most):
+    y = x * 1.0
+    r = until(y, most)
+    if r is None:
+        return np.sum(y)
+    return r * np.sum(y * y)
+
+
+@program(X, 20.0, engine="compiled")
+def fallen_out_of_a_loop(x, most):
+    y = x * 1.0
+    r = until(y, most)
+    return np.sum(y * y) if r is None else r
+
+
+@program(X, engine="compiled")
+def returned_what_was_given(x):
+    y = x * x
+    z = normalised(y)
+    z[0] *= 3.0
+    return np.sum(y * x)
+
+
+@program(X, engine="compiled", smooth=True)
+def in_expressions(x):
+    y = x * 1.0
+    return y[0] * filled(y) + 2.0 * (filled(y) - y[0]) * y[2]
+
+
+@program(X, engine="compiled", smooth=True)
+def an_array_before_its_writing(x):
+    y = x * 1.0
+    return np.sum(y * filled(y)) + np.sum(y)
+
+
+@program(X, engine="compiled", smooth=True)
+def as_arguments(x):
+    y = x * 1.0
+    return np.dot(y, np.full(3, filled(y))) + max(filled(y), y[1], 0.5)
+
+
+@program(X, engine="compiled")
+def in_a_test(x):
+    y = x * 1.0
+    if filled(y) > 4.0 and y[0] < 10.0 and clipped(y, 0.2) > 0:
+        return np.sum(y * x)
+    return np.sum(y)
+
+
+@program(X, engine="compiled")
+def in_the_test_of_a_while(x):
+    y = x * 0.1
+    n = 0
+    while n < 20 and filled(y) < 2.0:
+        y[1] *= 1.5
+        n += 1
+    return np.sum(y * y)
+
+
+@program(X, engine="compiled", smooth=True)
+def on_one_way(x):
+    y = x * 1.0
+    a = filled(y) if x[0] < 1 else y[0]
+    b = y[0] if x[1] < 1 else clipped(y, 0.3)
+    return a * b + np.sum(y * y)
+
+
+@program(X, engine="compiled", smooth=True)
+def in_comprehensions(x):
+    y = x * 1.0
+    parts = [filled(y) * v for v in x if v > 0.7]
+    return sum(parts) + sum(clipped(y, w) for w in (0.5, 3.0)) * y[1]
+
+
+@program(X, engine="compiled", smooth=True)
+def a_comprehension_keeps_its_names(x):
+    y, v = x * 1.0, x[0]
+    s = sum([filled(y) * v for v in x])
+    return s * v
+
+
+@program(X, engine="compiled", smooth=True)
+def read_before_an_augmented_assignment(x):
+    y = x * 1.0
+    y[0] += filled(y)
+    y[1:] *= filled(y)
+    y[int(len(y)) - 1] -= filled(y)
+    return np.sum(y * y)
+
+
+@program(X, engine="compiled", smooth=True)
+def over_rows(x):
+    m = np.outer(x, x)
+    s = 0.0
+    for row in m:
+        s += filled(row) * m[0, 0]
+    return s + np.sum(m)
+
+
+@program(X, engine="compiled", smooth=True)
+def a_helper_of_a_helper(x):
+    y = x * 1.0
+    return twice(y) * np.sum(y)
+
+
+@program(X, engine="compiled", smooth=True)
+def nested_with_returns(x):
+    y = x * 1.0
+
+    def step(k):
+        def shift(v):
+            y[2] += v
+            return y[2]
+
+        if y[k] > 1.0:
+            y[k] *= 0.5
+            return shift(y[k]) * 2
+        y[0] += y[k]
+        return shift(0.5)
+
+    return step(0) * step(1) + np.sum(y * y)
+
+
+@program(X, engine="compiled", smooth=True)
+def a_lambda_that_calls_one(x):
+    y = x * 1.0
+    step = lambda k: filled(y) * y[k]
+    return step(0) + step(1) * np.sum(y)
+
+
+@program(X, engine="compiled")
+def of_numbers_only(x):
+    k = counted(1.0) * counted(2.0)
+    return np.sum(x * x) * k * applied(lambda v: v * 2, 0.5)
+
+
+@program(X, engine="compiled")
+def a_ufunc_is_no_array(x):
+    x[0] = x[1] * 2
+    return np.sum(x * applied(np.sin, x[2]))
+
+
+@program(X, engine="tape")
+def one_that_calls_itself(x):
+    y = x * 1.0
+    return recursive(y, 2) * np.sum(y)
+
+
+@program(X, engine="compiled")
+def a_method_of_what_a_call_gives(x):
+    def largest(k):
+        return k * np.zeros(3)[1:].max()
+
+    return largest(2.0) + np.sum(x * x)
+
+
+@program(X, engine="compiled")
+def views_in_a_loop_that_is_left(x):
+    row = x.reshape(1, -1)[0]
+
+    def step(v):
+        for c in (0.7, 1.1):
+            if row[0] > 2.5:
+                return row[1]
+            x[1] = v * c
+            x[0] *= 3.0
+        return v
+
+    return step(x[2]) * np.sum(x) + row[0]
+
+
+@program(A, engine="compiled")
+def of_an_argument(a):
+    if clipped(a[0], 0.1) > 0:
+        a[1] *= filled(a[1])
+    return np.sum(a * a)
