@@ -494,6 +494,20 @@ def as_gradient(d, x, owned=False):
     return None
 
 
+def instance(cls, **attributes):
+    """An object with these attributes, as the constructor of its class has left it.
+
+    Examples
+    --------
+    >>> class Point: ...
+    >>> vars(instance(Point, x=1.0, y=2.0))
+    {'x': 1.0, 'y': 2.0}
+    """
+    new = object.__new__(cls)
+    vars(new).update(attributes)
+    return new
+
+
 def slots_of(x):
     """A list (or dict) of absent cotangents, one per element of the container `x`, to be filled in place.
 

@@ -20,10 +20,12 @@ def f(x):
 """
 
 import builtins
+import dataclasses
 import keyword
 import math
 import operator
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import gast
 import numpy as np
@@ -208,6 +210,8 @@ class _Emitter:
                 self.unit.siblings.add(self.siblings[id(statement.callee.function)])
             case ir.Make(target=target) if target.type.kind is ir.Kind.RECORD:
                 self.reference(target.type.cls)
+                if not takes_fields(target.type):
+                    self.reference(arrays.instance)
             case ir.Accumulate():
                 helper = self.accumulator(statement)
                 if helper is not None:
@@ -752,8 +756,10 @@ class _Emitter:
         if kind is ir.Kind.DICT:
             return gast.Dict([self.constant(k) for k in statement.target.type.keys], items)
         if kind is ir.Kind.RECORD:
-            fields = zip(statement.target.type.keys, items, strict=True)
-            return call(self.reference(statement.target.type.cls), (), fields)
+            cls, fields = statement.target.type.cls, zip(statement.target.type.keys, items, strict=True)
+            if takes_fields(statement.target.type):
+                return call(self.reference(cls), (), fields)
+            return call(self.reference(arrays.instance), [self.reference(cls)], fields)
         return tuple_of(items)
 
     def index(self, operand):
@@ -807,6 +813,13 @@ class _Emitter:
 
 _CHANGES = {operator.add, operator.sub, operator.mul, operator.truediv, operator.pow}
 _SYMBOLS = {*spelling.BINARY, *spelling.UNARY, *spelling.COMPARE, operator.getitem, getattr}
+
+
+def takes_fields(t: ir.Type) -> bool:
+    """Is a record of this type what its class makes of its fields?"""
+    if dataclasses.is_dataclass(t.cls):
+        return {f.name for f in dataclasses.fields(t.cls)} == set(t.keys)
+    return issubclass(t.cls, (tuple, SimpleNamespace))
 
 
 def _needs_numpy(value) -> bool:

@@ -285,6 +285,13 @@ class Calls:
             if t.keys is not None and attr in t.keys:
                 self.refuse(f"the field .{attr} is called", node)
             function = resolve.plain_attribute(t.cls, attr)
+            if self.method_of_record(node) is not None and self.session.purity.reason(function) is None:
+                count = len(self.statements)
+                arguments = self.arguments(node)
+                placed = self.method_here(base, attr, function, arguments, node)
+                if placed is not None:
+                    return placed
+                del self.statements[count:]
             if isinstance(function, FunctionType):
                 self.outside.method_of(t.cls, attr, function)
                 known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
@@ -307,19 +314,24 @@ class Calls:
             return self.applied(callee.function, Arguments([*callee.positional, *arguments.positional], keywords), node)
         if isinstance(callee, Nested):
             return self.call_nested(callee, arguments, node)
+        if self.session.strict:
+            return self.followed(callee, arguments, node)
+        found, refusal = self.on_trial(lambda: self.followed(callee, arguments, node))
+        return self.taped(callee, arguments, node, refusal) if refusal else found
+
+    def on_trial(self, lower) -> tuple:
+        """What `lower()` gives, and None; where it is refused, None and why, with all as it was before."""
         count, env, made = len(self.statements), dict(self.env), set(self.session.callees)
         rows = dict(self.session.rows)
         try:
-            return self.followed(callee, arguments, node)
+            return lower(), None
         except CompileError as refusal:
-            if self.session.strict:
-                raise
             del self.statements[count:]
             self.env = env
             for key in self.session.callees.keys() - made:  # they may call what was given up
                 del self.session.callees[key]
             self.session.rows = rows
-            return self.taped(callee, arguments, node, refusal)
+            return None, refusal
 
     def followed(self, callee: Known, arguments: Arguments, node):
         """The call of a function that is followed into its source."""
@@ -516,10 +528,11 @@ class Calls:
         return self.call_lowered(found, given, key, node, function=primal, specs=tuple(zip(specs, wrt, strict=True)))
 
     def construct(self, cls, arguments: Arguments, node):
-        """An instance of a dataclass or namedtuple of differentiated values."""
+        """An instance of a dataclass or namedtuple of differentiated values, or of a plain class."""
         fields = record_fields(cls)
         if fields is None:
-            self.no_rule(cls, node)
+            made = self.construct_plain(cls, arguments, node)
+            return self.no_rule(cls, node) if made is None else made
         given = {name: ir.Constant(value) for name, value in plain_defaults(cls).items()}
         given |= dict(zip(fields, arguments.positional, strict=False)) | arguments.keywords
         if set(given) != set(fields) or len(arguments.positional) > len(fields):

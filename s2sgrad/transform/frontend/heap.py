@@ -14,7 +14,7 @@ import gast
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import MISSING, any_active, constant_of
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Inert, Unbound
@@ -236,8 +236,9 @@ class Heap:
         key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)
         at = self.place_of(container, target)
         if t.kind is Kind.RECORD:
-            plain = dataclasses.is_dataclass(t.cls) and not t.cls.__dataclass_params__.frozen
-            if not plain or at is None or t.cls.__setattr__ is not object.__setattr__:
+            plain = dataclasses.is_dataclass(t.cls) and not t.cls.__dataclass_params__.frozen and at is not None
+            plain = plain and t.cls.__setattr__ is object.__setattr__
+            if not plain and not resolve.takes_attribute(t.cls, key):
                 return False
         elif t.kind is Kind.TUPLE or key is MISSING or (at is None and t.kind is not Kind.DICT):
             return False

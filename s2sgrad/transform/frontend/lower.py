@@ -64,6 +64,7 @@ from s2sgrad.transform.frontend.loops import Loops
 from s2sgrad.transform.frontend.memory import Writes, viewed_names
 from s2sgrad.transform.frontend.optional import Optional
 from s2sgrad.transform.frontend.positions import Positions
+from s2sgrad.transform.frontend.records import Records
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
     defined_functions,
@@ -84,6 +85,7 @@ class Lowering(
     Statements,
     Writes,
     Heap,
+    Records,
     WorkArrays,
     Branches,
     Optional,
@@ -299,7 +301,8 @@ class Lowering(
         if function is not None:
             return function
         self.need_returned(statement.value)
-        result = self.operand(self.expression(statement.value), "result")
+        thing = self.in_its_place(statement.value)
+        result = self.operand(self.expression(statement.value) if thing is None else thing, "result")
         if result in self.temporaries:
             result.name = "result"
             self.temporaries.discard(result)

@@ -132,13 +132,16 @@ class Writes(WritingCalls):
         names = viewed_names(node).union(*map(self.names.stores, targets))
         return self.view_of(node) if not isinstance(node, gast.Name) and not names.isdisjoint(self.mutable) else None
 
-    def in_its_place(self, call, statement):
+    def in_its_place(self, call):
         """What a call gives of a function that writes into what it is given: its body is lowered in place of the call.
 
         None where the call is none of that kind. Only for a call that is all that a statement evaluates.
         """
         if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
             return None
+        method = self.method_of_record(call)
+        if method is not None:
+            return self.method_here(*method, self.arguments(call), call)
         callee = self.env.get(call.func.id) if isinstance(call.func, gast.Name) else None
         if isinstance(callee, Nested):
             if self.nested_problem(callee) is None:
@@ -154,16 +157,24 @@ class Writes(WritingCalls):
                 return None
             found, captured = source.find(callee.value), {}
             tree = found.node
-        if not is_plain_body(tree) or makes_function(tree):
+        if not self.fits_here(tree, captured):
             return None
-        if any(one is tree for one in self.bodies) or len(self.bodies) > DEEPEST:
-            return None
-        own = self.names.captured(tree) - captured.keys()
-        if own & (self.local | {name.partition("@")[0] for name in self.env}):
-            return None  # a global of the one is a local of the other
         defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
         given = captured | self.assign_parameters(tree, self.arguments(call), defaults, call)
-        inner, result = self.lowered_here(found, tree, given)
+        return self.result_here(found, tree, given)
+
+    def fits_here(self, tree, captured=()) -> bool:
+        """Can a body stand in place of its call, and mean the same by the names that are not its own?"""
+        if not is_plain_body(tree) or makes_function(tree):
+            return False
+        if any(one is tree for one in self.bodies) or len(self.bodies) > DEEPEST:
+            return False
+        own = self.names.captured(tree) - set(captured)
+        return not own & (self.local | {name.partition("@")[0] for name in self.env})
+
+    def result_here(self, found, tree, given: dict):
+        """What a body returns that is lowered in place of its call."""
+        _, result = self.lowered_here(found, tree, given)
         return ir.Constant(None) if result is None or result is NEVER else result
 
     def seen_by(self, nested: Nested) -> dict | None:

@@ -12,7 +12,7 @@ import dis
 import functools
 import inspect
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, SimpleNamespace
 
 import gast
 import numpy as np
@@ -327,6 +327,29 @@ def is_computed(cls, attr: str) -> bool:
         return True
     found = inspect.getattr_static(cls, attr, None)
     return hasattr(type(found), "__get__") and not is_trusted(cls) and not isinstance(found, FunctionType)
+
+
+def is_plain_class(cls) -> bool:
+    """Is an object of this class a place for attributes, and its making nothing but the call of its `__init__`?
+
+    >>> is_plain_class(SimpleNamespace), is_plain_class(dict)
+    (True, False)
+    """
+    if cls is SimpleNamespace:
+        return True
+    own = [c for c in cls.__mro__ if c is not object]
+    return type(cls) is type and not any(is_trusted(c) or _OWN_WAYS & vars(c).keys() for c in own)
+
+
+def takes_attribute(cls, attr: str) -> bool:
+    """Does ``self.attr = value`` of an object of a plain class store the value, and run no code of the user's?"""
+    return is_plain_class(cls) and not hasattr(type(inspect.getattr_static(cls, attr, None)), "__set__")
+
+
+# What makes objects of a class more than a place for attributes.
+_OWN_WAYS = frozenset(
+    ["__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"]
+)
 
 
 def plain_attribute(owner, attr: str):

@@ -145,6 +145,7 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
     `plain` are the names of functions that give numbers only, `given` of what is given to functions that write.
     """
     found: set = set(given)
+    made = set().union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
     assigned: list = []
     taken: list = []  # names, and containers that what they stand for is taken from
     for statement in body:
@@ -154,6 +155,8 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
             elif isinstance(node, gast.Call):
                 if isinstance(node.func, gast.Attribute) and node.func.attr in effects.MUTATING_METHODS:
                     found |= root_names(node.func)
+                if isinstance(node.func, gast.Attribute) and node.func.attr not in effects.known_methods():
+                    found |= root_names(node.func) & made  # a method of the user's
                 found |= set().union(*(root_names(k.value) for k in node.keywords if k.arg == "out"))
                 if isinstance(node.func, gast.Attribute) and node.func.attr in WRITERS and node.args:
                     found |= root_names(node.args[0])
@@ -168,7 +171,6 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
             elif isinstance(node, gast.For) and not is_call_of(node.iter, plain):
                 assigned.append((names.stores(node.target), names.loads(node.iter)))
                 taken.append((names.stores(node.target), names.loads(node.iter)))
-    made = set().union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
     taken = [(stores, holders & made) for stores, holders in taken]
     # `x += 1` of a number is no change: that the name is listed here costs nothing but a shared subexpression
     size = -1

@@ -64,7 +64,7 @@ class Statements:
             return
         if self.written_call(statement.value, statement) is not None:
             return
-        if self.in_its_place(statement.value, statement) is not None:
+        if self.in_its_place(statement.value) is not None:
             return
         if self.may_be_active(statement.value):
             thing = self.expression(statement.value)
@@ -142,7 +142,8 @@ class Statements:
         thing = self.view_of(written) if written is not None else thing
         if thing is None and any(self.is_container(t, statement.value) for t in statement.targets):
             thing = self.literal_container(statement.value, statement)
-        thing = self.in_its_place(statement.value, statement) if thing is None else thing
+        thing = self.record_made(statement.value, statement.targets) if thing is None else thing
+        thing = self.in_its_place(statement.value) if thing is None else thing
         thing = self.expression(statement.value) if thing is None else thing
         several = len(statement.targets) > 1
         if several and isinstance(thing, Inert):

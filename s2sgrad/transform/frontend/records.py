@@ -1,0 +1,90 @@
+"""Lowers objects of the user's classes that the function makes: constructors and methods in place of their calls.
+
+``s = Simulator(u0, v0)`` is a record without fields, and ``self.u = u`` in the body of its ``__init__`` gives it one:
+it is a container with slots (`heap`), as if it were written down. So a method that changes its object is followed.
+"""
+
+import inspect
+from types import FunctionType, SimpleNamespace
+
+import gast
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import resolve, source
+from s2sgrad.transform.frontend.calls import record_fields
+from s2sgrad.transform.frontend.heap import Object
+from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.values import Arguments
+from s2sgrad.transform.ir import Kind
+
+LITERALS = (bool, int, float, complex, str, type(None))
+
+
+class Records:
+    """The part of `Lowering` that deals with objects of the user's classes."""
+
+    def record_made(self, value, targets: list):
+        """The object that ``target = value`` makes and changes afterwards; None where it is none of that kind."""
+        changed = any(isinstance(t, gast.Name) and t.id in self.mutable for t in targets)
+        if not changed or not isinstance(value, gast.Call) or any(isinstance(a, gast.Starred) for a in value.args):
+            return None
+        known = self.static(value.func)
+        cls = known.value if known is not None else None
+        if not isinstance(cls, type) or self.may_be_active(value):
+            return None  # where an argument carries a derivative, it is followed anyway
+        if not resolve.is_plain_class(cls) and (resolve.is_trusted(cls) or record_fields(cls) is None):
+            return None
+        return self.on_trial(lambda: self.construct(cls, self.arguments(value), value))[0]
+
+    def construct_plain(self, cls, arguments: Arguments, node):
+        """An instance of a class whose `__init__` is lowered in place of the call; None where it cannot be."""
+        init = inspect.getattr_static(cls, "__init__")
+        if not resolve.is_plain_class(cls) or self.session.purity.reason(cls):
+            return None
+        if cls is SimpleNamespace:
+            things = arguments.keywords
+            t = ir.Type(Kind.RECORD, items=tuple(map(self.type_of, things.values())), keys=tuple(things), cls=cls)
+            return None if arguments.positional else self.make_container(t, list(things.values()), node)
+        self.session.containers += 1
+        made = Object(cls.__name__.lower(), self.session.containers)
+        new = self.value(made.label, ir.Type(Kind.RECORD, items=(), keys=(), cls=cls))
+        self.made[new], self.objects[new] = (), made
+        self.emit(ir.Make(new, (), self.found.location(node)))
+        if init is object.__init__:
+            return None if arguments.positional or arguments.keywords else new
+        if not isinstance(init, FunctionType):
+            return None
+        self.env[made.slot(None)] = new  # it is followed there while the body runs
+        result = self.method_here(new, "__init__", init, arguments, node)
+        new = self.env.pop(made.slot(None))
+        return None if result is None else new
+
+    def method_of_record(self, call) -> tuple | None:
+        """The object that the function made, the name and the function of a call of a method of the user's."""
+        if not isinstance(call.func, gast.Attribute):
+            return None
+        base = self.holder(call.func.value)
+        if base is None or base not in self.objects or base.type.kind is not Kind.RECORD:
+            return None
+        attr, cls = call.func.attr, base.type.cls
+        function = resolve.plain_attribute(cls, attr)
+        plain = isinstance(function, FunctionType) and isinstance(inspect.getattr_static(cls, attr), FunctionType)
+        return (base, attr, function) if plain and attr not in base.type.keys else None
+
+    def method_here(self, base: ir.Value, attr: str, function, arguments: Arguments, node):
+        """What a method gives whose body is lowered in place of its call; None where it cannot be."""
+        cls = base.type.cls
+        here = function.__globals__ is self.namespace.globals and not function.__closure__
+        if not here or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
+            return None
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        if not all(isinstance(value, LITERALS) for value in defaults):
+            return None
+        self.outside.method_of(cls, attr, function)
+        found = source.find(function)
+        if not self.fits_here(found.node):
+            return None
+        known = Known(function, ir.Code(node.func))  # which nothing reads: the defaults are literals
+        arguments = Arguments([base, *arguments.positional], arguments.keywords)
+        given = self.assign_parameters(found.node, arguments, self.function_defaults(known, found.node), node)
+        return self.result_here(found, found.node, given)
