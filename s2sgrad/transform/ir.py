@@ -368,7 +368,16 @@ class If:
 
 @dataclass(slots=True, eq=False)
 class With(If):
-    """``with test: then``: `test` is the context manager, which lets all exceptions through; `orelse` never runs."""
+    """``with test: then``: `test` is the context manager, which lets all exceptions through; `orelse` never runs.
+
+    Attributes
+    ----------
+    again : bool
+        It concerns what runs within it and nothing else: the backward pass enters it again. Where not, it is entered
+        once, whatever is left within.
+    """
+
+    again: bool = True
 
 
 @dataclass(slots=True, eq=False)

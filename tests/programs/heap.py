@@ -543,7 +543,7 @@ class Own:
         self.b = b
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def owninit(x):
     s = Own(x[0], x * 1.0)
     s.b[0] = s.a

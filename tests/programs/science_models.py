@@ -188,7 +188,7 @@ class Surface:
         return y, (n1 * u - phi * y) / self.n
 
 
-@program(np.array([50.0, -50.0]), engine="tape")
+@program(np.array([50.0, -50.0]), engine="compiled", smooth=True)
 def lens_paraxial(radii):
     surfaces = [Surface(radii[0], 1.5, 0.0), Surface(radii[1], 1.0, 5.0)]
     y, u, n = 10.0, 0.0, 1.0

@@ -41,7 +41,7 @@ def through_a_global_dict(x):
     return np.sum(CACHE["y"] * x)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled", smooth=True)
 def through_a_local_object(x):
     box = Holder()
     box.value = x

@@ -549,7 +549,8 @@ class _Emitter:
         moves = self.assign(self.defined(statement, statement.then))
         if isinstance(statement, ir.With):
             item = gast.withitem(self.expression(statement.test), None)
-            return [gast.With([item], then + moves, None)] if then or moves else []
+            body = then + moves or ([] if statement.again else [gast.Pass()])
+            return [gast.With([item], body, None)] if body else []
         quoted, self.quoted = self.quoted, None
         orelse = self.lines(statement.orelse)
         self.quoted = quoted

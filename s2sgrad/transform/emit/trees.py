@@ -380,6 +380,8 @@ class _Gather:
                 return set() if is_pure(statement.code.node, self.namespace) else EVERYTHING
             case ir.Verbatim():
                 return set() if is_pure(statement.node, self.namespace) else EVERYTHING
+            case ir.With(again=False):
+                return EVERYTHING
             case ir.If() | ir.For():
                 found = set()
                 if isinstance(statement, ir.For):

@@ -5,10 +5,8 @@ follows moves into the branches that go on, so that every `return` is at the end
 """
 
 import operator
-import warnings
 
 import gast
-import numpy as np
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import resolve, syntax
@@ -83,43 +81,6 @@ class Branches:
         bodies = (statement.body, True), (statement.orelse, False)
         arms = [self.arm(body, after, self.not_none(statement.test, way)) for body, way in bodies]
         self.merge_arms(statement, test, *arms, after)
-
-    def statement_With(self, statement, after):
-        """``with np.errstate(...):`` around what a derivative flows through; other contexts stay the user's."""
-        (item, *more) = statement.items
-        known = self.static(item.context_expr.func) if isinstance(item.context_expr, gast.Call) else None
-        silent = known is not None and known.value in (np.errstate, warnings.catch_warnings)
-        if more or item.optional_vars is not None or not silent or not self.may_be_active(statement):
-            self.verbatim(statement)
-            return
-        inert = self.inert(item.context_expr)
-        then, env, end = self.arm(statement.body, after)
-        if end is not None:
-            self.refuse("this `with` block is left in the middle, which is not compiled", statement)
-        before, results = self.env, []
-        self.env = {name: thing for name, thing in before.items() if name in env}
-        orelse = ir.Block()
-        stale = set()
-        given = {thing: thing for thing in before.values() if isinstance(thing, ir.Value)}
-        for name, thing in env.items():
-            if thing is before.get(name) or not isinstance(thing, ir.Value):
-                self.env[name] = thing
-                continue
-            if thing in given:  # another name of the same
-                self.env[name] = given[thing]
-                continue
-            if self.same_object(thing, before.get(name)) is not None:
-                stale.add(self.same_object(thing, before[name]))
-                self.env[name] = before[name]
-                continue
-            self.env[name] = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
-            self.same_optional(self.env[name], thing)
-            results.append(self.env[name])
-            then.results = (*then.results, thing)
-            orelse.results = (*orelse.results, ir.Constant(None))
-        place = self.found.location(statement)
-        self.emit(ir.With(inert.code(), then, orelse, tuple(results), place))
-        self.renew_objects(stale=stale)
 
     def if_jumps(self, statement, rest: list, after: frozenset):
         """An `if` in a loop that may end the iteration: what follows it moves into the branches that go on."""
@@ -225,7 +186,8 @@ class Branches:
 
     def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement):
         """What `name` stands for after one of two branches; hands the value on from both."""
-        if name in self.partial and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
+        left = name in self.partial or getattr(statement, "leaves", False)
+        if left and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
             one = a if isinstance(a, ir.Value) else b
             merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
             merged.partial = True
@@ -253,7 +215,7 @@ class Branches:
             return Unbound(f"{name} is a function that depends on a test")
         merged = self.merged(name, a, b, statement)
         self.see_sure(name, merged, ((then, a), (orelse, b)))
-        merged.partial = name in self.partial
+        merged.partial = name in self.partial or a.partial or b.partial
         then.results = (*then.results, a)
         orelse.results = (*orelse.results, b)
         return merged

@@ -332,30 +332,38 @@ class Purity:
 
     def _reason_of_maker(self, maker) -> str | None:
         # what a constructor stores in the new object is not a change of anything older
-        return (
-            self._examine(maker, own="self")
-            if isinstance(maker, FunctionType) and maker.__name__ != "__new__"
-            else None
+        plain = (
+            isinstance(maker, FunctionType) and maker.__name__ != "__new__" and maker.__code__.co_filename != "<string>"
         )
+        return self.reason_of_method(maker) if plain else None
 
-    def _examine(self, function, own: str = "") -> str | None:
+    def reason_of_method(self, function) -> str | None:
+        """Why a method may change something else than its object; None where it surely does not."""
+        first = function.__code__.co_varnames[:1]
+        return self._examine(function, own=first[0]) if first else "it has no first argument"
+
+    def reason_of_generator(self, function) -> str | None:
+        """Why a generator function may change something while it runs; None where it surely does not."""
+        return self._examine(function, yields=True)
+
+    def _examine(self, function, own: str = "", yields: bool = False) -> str | None:
         try:
             node = source.find(function).node
         except CompileError:
-            return None if own else f"the source of {function.__name__} is not to be had"
+            return f"the source of {function.__name__} is not to be had"
         if isinstance(node, gast.AsyncFunctionDef):
             return f"{function.__name__} is a coroutine"
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         outside = resolve.Outside(resolve.ir.Namespace(function.__globals__, cells), {}, {})
         body = [node.body] if isinstance(node, gast.Lambda) else node.body
-        return _Examiner(self, outside, node, body, own).run()
+        return _Examiner(self, outside, node, body, own, yields).run()
 
 
 class _Examiner:
     """Looks through one function for anything that may write to what it did not make itself."""
 
-    def __init__(self, purity, outside, node, body, own):
-        self.purity, self.outside, self.node, self.body = purity, outside, node, body
+    def __init__(self, purity, outside, node, body, own, yields):
+        self.purity, self.outside, self.node, self.body, self.yields = purity, outside, node, body, yields
         self.local = set(syntax.parameters(node))
         self.fresh: set = {own} if own else set()
         self.reason = ""
@@ -397,7 +405,7 @@ class _Examiner:
     def _problem(self, node) -> str | None:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             return f"it rebinds {node.names[0]} outside of itself"
-        if isinstance(node, (gast.Yield, gast.YieldFrom, gast.Await)):
+        if isinstance(node, (gast.Yield, gast.YieldFrom, gast.Await)) and not self.yields:
             return "it is a generator"
         if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
             return self._write(node)

@@ -34,18 +34,10 @@ def result_type(lowering, given: dict) -> ir.Type | None:
     if isinstance(node, gast.Lambda):
         statements = [gast.copy_location(gast.Return(node.body), node)]
     else:
-        statements = [s for body in node.body for s in walk_own(body)]
+        statements = [s for body in node.body for s in syntax.own_nodes(body)]
         if not ends(node.body) or any(isinstance(s, STRANGE) for s in statements):
             return None
     return _Giving(lowering, statements, given).run()
-
-
-def walk_own(node):
-    """`node` and all nodes in it that belong to no function inside of it."""
-    yield node
-    if not isinstance(node, syntax.FUNCTIONS):
-        for child in syntax.children(node):
-            yield from walk_own(child)
 
 
 def ends(body: list) -> bool:

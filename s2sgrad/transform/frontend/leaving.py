@@ -1,4 +1,4 @@
-"""Says `return` inside of a loop, and `else` after one, with `break` and flags: before anything else looks at the text.
+"""Says `return` in a loop, `else` after one, and what leaves a `with`, with `break` and flags: before all else.
 
 What is to be said in a statement of its own (`hoisting`) is put before the statement that it stands in.
 
@@ -20,6 +20,9 @@ is lowered as if it were ::
     if returned:
         return result
     return a
+
+So is what leaves a `with` block, which runs to its end then: what follows an `if` that leaves it moves into the other
+branch, and the block is left after it.
 """
 
 import itertools
@@ -104,16 +107,8 @@ class Leaving:
             return self.loop(s, inside, flag)
         if isinstance(s, gast.Match) and all(is_simple(c.pattern) and c.guard is None for c in s.cases):
             return self.block(self.match(s), inside, flag)
-        if isinstance(s, gast.With) and isinstance(s.body[-1], gast.Return) and s.body[-1].value is not None:
-            *body, last = s.body
-            if any(syntax.contains(one, gast.Return) for one in body):
-                return [s]
-            result = self.fresh("result")
-            inner = self.block([*body, assign(result, last.value, last)], inside, flag)
-            leave = self.statement(placed(gast.Return(load(result, last)), last), inside, flag)
-            return [placed(gast.With(s.items, inner, s.type_comment), s), *leave]
         if isinstance(s, gast.With):
-            return [placed(gast.With(s.items, self.block(s.body, inside, flag), s.type_comment), s)]
+            return self.with_(s, inside, flag)
         return [s]
 
     def said_before(self, s) -> list | None:
@@ -183,6 +178,58 @@ class Leaving:
                     placed(part, s)
         return [*first, *chain]
 
+    def with_(self, s, inside: bool, flag) -> list:
+        """A `with` whose block nothing leaves, and what leaves in its place."""
+        body = self.block(s.body, inside, flag)
+        kinds = [kind for kind in (gast.Return, gast.Break, gast.Continue) if any(leaves(one, kind) for one in body)]
+        if not kinds:
+            return [placed(gast.With(s.items, body, s.type_comment), s)]
+        surely = len(kinds) == 1 and syntax.ends(body) and not goes_on(body, kinds[0])
+        result = self.fresh("result")
+        flags = {} if surely else {kind: self.fresh(FLAGS[kind]) for kind in kinds}
+        ways = {kind: flags.get(kind) for kind in kinds}
+        if not surely:
+            self.results.add(result)
+        inner = self.straight(body, ways, result, not inside)
+        found = [assign(name, gast.Constant(False, None), s) for name in flags.values()]
+        found.append(placed(gast.With(s.items, inner or [gast.Pass()], s.type_comment), s))
+        for kind, name in ways.items():
+            leave = placed(gast.Return(load(result, s)) if kind is gast.Return else kind(), s)
+            found.append(leave if name is None else placed(gast.If(load(name, s), [leave], []), s))
+        return found
+
+    def straight(self, statements: list, ways: dict, result: str, mark: bool) -> list:
+        """`statements` that run to their end: what leaves them sets a flag, and nothing runs after it.
+
+        `ways` has the flag of each kind of statement that leaves; None where there is no other way to the end. Where
+        it is asked to `mark` them, what one branch does not bind that leaves is not read any more.
+        """
+        found: list = []
+        for k, s in enumerate(statements):
+            kind = next((kind for kind in ways if leaves(s, kind)), None)
+            if kind is None:
+                found.append(s)
+                continue
+            if isinstance(s, kind):
+                if kind is gast.Return:
+                    found.append(assign(result, s.value or gast.Constant(None, None), s))
+                return found + ([assign(ways[kind], gast.Constant(True, None), s)] if ways[kind] else [])
+            rest = statements[k + 1 :]
+            then, orelse, rest = moved(s, rest)
+            parts = [self.straight(part, ways, result, mark) for part in (then, orelse)]
+            branch = placed(gast.If(s.test, parts[0] or [placed(gast.Pass(), s)], parts[1]), s)
+            branch.leaves = mark
+            found.append(branch)
+            if rest:
+                left = [load(name, s) for name in ways.values()]
+                left = left[0] if len(left) == 1 else placed(gast.BoolOp(gast.Or(), left), s)
+                test = placed(gast.UnaryOp(gast.Not(), left), s)
+                branch = placed(gast.If(test, self.straight(rest, ways, result, mark), []), s)
+                branch.leaves = mark
+                found.append(branch)
+            return found
+        return found
+
     def loop(self, s, inside: bool, outer_flag) -> list:
         returns = any(syntax.contains(one, gast.Return) for one in s.body)
         if returns and not inside:
@@ -215,6 +262,33 @@ class Leaving:
 def reads(node, name: str) -> bool:
     """Does a piece of syntax name `name`?"""
     return any(isinstance(n, gast.Name) and n.id == name for n in gast.walk(node))
+
+
+FLAGS = {gast.Return: "returned", gast.Break: "broke", gast.Continue: "continued"}
+
+
+def leaves(s, kind) -> bool:
+    """May a statement end what it stands in by a `return`, `break` or `continue` of its own?"""
+    if isinstance(s, gast.If):
+        return any(leaves(one, kind) for one in [*s.body, *s.orelse])
+    return isinstance(s, kind)
+
+
+def moved(s, rest: list) -> tuple:
+    """The branches of an `if`, one with what follows where the other surely leaves, and what still follows."""
+    ends = syntax.ends(s.body), syntax.ends(s.orelse)
+    if not any(ends):
+        return s.body, s.orelse, rest
+    return s.body if ends[0] else [*s.body, *rest], s.orelse if ends[1] else [*s.orelse, *rest], []
+
+
+def goes_on(statements: list, kind) -> bool:
+    """Does something follow an `if` either branch of which may leave, or not?"""
+    for k, s in enumerate(statements):
+        if isinstance(s, gast.If) and leaves(s, kind):
+            then, orelse, rest = moved(s, statements[k + 1 :])
+            return bool(rest) or goes_on(then, kind) or goes_on(orelse, kind)
+    return False
 
 
 def is_simple(pattern) -> bool:

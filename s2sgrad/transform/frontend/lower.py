@@ -61,6 +61,7 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
+from s2sgrad.transform.frontend.managers import Managers
 from s2sgrad.transform.frontend.memory import Writes, viewed_names
 from s2sgrad.transform.frontend.optional import Optional
 from s2sgrad.transform.frontend.positions import Positions
@@ -88,6 +89,7 @@ class Lowering(
     Records,
     WorkArrays,
     Branches,
+    Managers,
     Optional,
     Loops,
     Positions,

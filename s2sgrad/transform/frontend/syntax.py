@@ -141,6 +141,14 @@ def contains(node, kinds) -> bool:
     return any(contains(child, kinds) for child in children(node))
 
 
+def own_nodes(node):
+    """`node` and all nodes in it that belong to no function inside of it."""
+    yield node
+    if not isinstance(node, FUNCTIONS):
+        for child in children(node):
+            yield from own_nodes(child)
+
+
 def ends(body: list) -> bool:
     """Does control surely never fall out of the end of these statements?"""
     for statement in body:

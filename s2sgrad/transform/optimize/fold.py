@@ -93,6 +93,11 @@ def fold(function: ir.Function) -> ir.Function:
 def refold(build, statements: list, mapping: dict) -> None:
     """Add `statements` to a builder, simplified; `mapping` collects what became of their values."""
     for s in statements:
+        if type(s) is ir.If and isinstance(s.test, Constant):
+            block = s.then if s.test.value else s.orelse
+            refold(build, block.statements, mapping)
+            mapping.update(zip(s.results, (walk.replaced(r, mapping) for r in block.results), strict=True))
+            continue
         if isinstance(s, ir.If | ir.For):
             if isinstance(s, ir.For):
                 s = _without_constants(s, mapping)

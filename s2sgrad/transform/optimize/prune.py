@@ -130,7 +130,8 @@ class _Pruner:
             alive = set(live)
             block = self.block(ir.Block(block.statements, tuple(block.results[i] for i in wanted)), alive)
             inner.append((block, alive))
-        if not wanted and not any(block.statements for block, _ in inner):
+        lasting = isinstance(s, ir.With) and not s.again
+        if not wanted and not lasting and not any(block.statements for block, _ in inner):
             return None
         for _, alive in inner:
             live |= alive

@@ -153,6 +153,8 @@ class Flow(Operations):
                 block.results += (v if block is forward else Constant(None),)
         mapping = {v: outside for v, (outside, _) in exported.items()}
         blocks = [walk.substitute(b, mapping) for b in blocks]
+        if isinstance(s, ir.With) and not s.again:
+            s = ir.If(Constant(True), s.then, s.orelse, s.results, s.location)  # it was entered before
         build.add(dataclasses.replace(s, then=blocks[0], orelse=blocks[1], results=tuple(results)))
 
     def is_buffer(self, value: Value) -> bool:
