@@ -204,3 +204,11 @@ def method_result_returned(x):
     a.add(x)
     a.add(x * x)
     return a.mean()
+
+
+@program(X, engine="compiled", smooth=True)
+def method_that_changes_within_an_expression(x):
+    a = Adder(np.zeros(3))
+    y = a.total[0] + np.sum(a.add(x) * a.add(x * x)) + a.total[1]
+    p = Pendulum(x, x * 0.1)
+    return y * np.sum(p.kick(1, y) ** 2) * (p.energy() if x[0] > 1 else a.mean())

@@ -169,6 +169,7 @@ class Lowering(
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
         self.given = given
         self.defined = dict(defined_functions(body))
+        self.classes = self.classes_of_names(body)
         self.mutable: set = set()
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
@@ -187,10 +188,12 @@ class Lowering(
 
     def is_apart(self, node) -> bool:
         """Is it the call of a function that may write into what it is given, or into what it captures?"""
-        if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+        if not isinstance(node, gast.Call) or not isinstance(node.func, (gast.Name, gast.Attribute)):
             return False
         if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return False
+        if isinstance(node.func, gast.Attribute):
+            return self.changes_record(node.func)
         name = node.func.id
         if name not in self.apart:
             try:
@@ -303,8 +306,7 @@ class Lowering(
         if function is not None:
             return function
         self.need_returned(statement.value)
-        thing = self.in_its_place(statement.value)
-        result = self.operand(self.expression(statement.value) if thing is None else thing, "result")
+        result = self.operand(self.expression(statement.value), "result")
         if result in self.temporaries:
             result.name = "result"
             self.temporaries.discard(result)

@@ -10,7 +10,7 @@ from types import FunctionType, SimpleNamespace
 import gast
 
 from s2sgrad.transform import ir
-from s2sgrad.transform.frontend import resolve, source
+from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.calls import record_fields
 from s2sgrad.transform.frontend.heap import Object
 from s2sgrad.transform.frontend.resolve import Known
@@ -58,6 +58,26 @@ class Records:
         result = self.method_here(new, "__init__", init, arguments, node)
         new = self.env.pop(made.slot(None))
         return None if result is None else new
+
+    def changes_record(self, node) -> bool:
+        """Is an attribute a method that changes its object, of a name that an object of a plain class gets?"""
+        name = node.value.id if isinstance(node.value, gast.Name) else None
+        if name not in self.classes:
+            return False
+        method = inspect.getattr_static(self.classes[name], node.attr, None)
+        return isinstance(method, FunctionType) and self.session.purity.reason(method) is not None
+
+    def classes_of_names(self, body: list) -> dict:
+        """The names to which the function gives new objects of plain classes, or is given them, and these classes."""
+        given = {name: thing.type for name, thing in self.given.items() if isinstance(thing, ir.Value)}
+        found = {name: t.cls for name, t in given.items() if t.kind is Kind.RECORD and resolve.is_plain_class(t.cls)}
+        for node in (n for s in body for n in syntax.own_nodes(s) if isinstance(n, gast.Assign)):
+            called = node.value.func if isinstance(node.value, gast.Call) else None
+            if isinstance(called, gast.Name) and called.id not in self.local:
+                cls = self.outside.place(called.id).read()
+                if isinstance(cls, type) and resolve.is_plain_class(cls):
+                    found |= {t.id: cls for t in node.targets if isinstance(t, gast.Name)}
+        return found
 
     def method_of_record(self, call) -> tuple | None:
         """The object that the function made, the name and the function of a call of a method of the user's."""
