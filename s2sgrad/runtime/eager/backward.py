@@ -270,6 +270,7 @@ def _result(t, g, taken, allow_unused, materialize, create_graph):
             )
         zeros = new(np.zeros(t._a.shape, t._a.dtype), None)
         zeros._rg = create_graph
+        zeros._simple = not create_graph
         return zeros
     if not isinstance(t, GradientEdge):
         g = _fit(g, t)

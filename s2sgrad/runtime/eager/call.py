@@ -327,8 +327,7 @@ def _quick(name, function, args, kwargs):
     elif out.base is not None and any(type(a) is _ndarray and np.may_share_memory(a, out) for a in data):
         _slow.add(function)
         return None
-    t = object.__new__(Tensor)
-    t._a = out
+    t = new(out, None)
     if not dtypes.differentiable(out.dtype):
         return t
     form, elementwise, reads = plan
@@ -395,6 +394,7 @@ def _wrap(out, name, function, arguments, before, whole):
 def _marked(t):
     if PAUSED.count and is_inference_mode_enabled():
         t._inference = True
+        t._simple = False
     return t
 
 

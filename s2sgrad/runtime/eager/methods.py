@@ -10,7 +10,7 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, op
-from s2sgrad.runtime.eager.tensor import Parameter, Tensor, refresh
+from s2sgrad.runtime.eager.tensor import Parameter, Tensor, bare, refresh
 
 # ---------------------------------------------------------------- numbers and arrays
 
@@ -310,8 +310,7 @@ def _memory(a):
 
 def _rebuilt(kind, owner, offset, shape, strides, dtype, requires_grad, attributes):
     buffer = owner if owner.flags.c_contiguous else owner.T
-    out = object.__new__(kind)
-    out._a = np.ndarray(shape, dtype, buffer, offset, strides)
+    out = bare(kind, np.ndarray(shape, dtype, buffer, offset, strides))
     out._rg = requires_grad
     vars(out).update(attributes)
     return out
@@ -341,8 +340,7 @@ def deepcopy(self, memo):
 @method("__copy__")
 def shallow(self):
     refresh(self)
-    out = object.__new__(type(self))
-    out._a = self._a[...]
+    out = bare(type(self), self._a[...])
     out._rg = self.requires_grad
     vars(out).update(_attributes(self))
     return out

@@ -9,7 +9,7 @@ import numpy as np
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import Naming, call, cast, describe, elementwise_reads, floating, renamed, stand_in
-from s2sgrad.runtime.eager.tensor import Tensor, accumulator, node_of, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, new, node_of
 from s2sgrad.runtime.fuse import box
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, Node, next_number
@@ -17,8 +17,7 @@ from s2sgrad.runtime.record import elementwise_of
 
 _ndarray = np.ndarray
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
-_NUMBERS = frozenset((float, int))  # of bools, each operation thinks otherwise
-_make = object.__new__
+make = object.__new__
 
 
 def _forms(operation, name, active, arity, number=None):
@@ -30,57 +29,153 @@ def _forms(operation, name, active, arity, number=None):
     return renamed(form, name, naming), renamed(exact, name, naming), keep, out
 
 
+def _generated(source, names):
+    """The function that `source` defines. What it uses of `names` are its globals: a closure would copy each per call."""
+    namespace = {**globals(), **names}
+    exec(source, namespace)
+    return namespace["forward"]
+
+
+def _kept(values):
+    """The source of the tuple that a node saves: by name, whether it keeps the value."""
+    return f"({', '.join([name if keep else 'None' for name, keep in values])},)"
+
+
+# how the argument `x` of a short way is brought up to date, and its node found
+_NODE = """
+    if {x}._simple:
+        {node} = {x}._node
+    elif {x}._inference:
+        return {otherwise}
+    else:
+        {node} = node_of({x})
+"""
+
+# how a result is recorded
+_RESULT = """
+    t = make(Tensor)
+    t._a = z
+    t._simple = True
+    if edges is None:
+        t._node = None
+        return t
+    t._node = n = Node()
+    n.form = form
+    n.saved = saved
+    n.edges = edges
+    n.number = next_number()
+    return t
+"""
+
+_UNARY = """
+def forward(x):
+    if PAUSED.count or type(x) is not Tensor and not isinstance(x, Tensor):
+        return call(name, function, floating(x))
+    {node_of_x}
+    a = x._a
+    dtype = a.dtype
+    if dtype is _F64:
+        form = exact_form
+    elif dtype is _F32:
+        form = general_form
+    else:
+        return call(name, function, floating(x))
+    z = function(a)
+    if type(z) is not _ndarray:
+        z = np.asarray(z)
+        form = general_form
+    {check_type}
+    saved = {saved}
+    {result}
+"""
+
+
+def _lines(text, **parts):
+    """`text` with parts of one or more lines in place of names in braces."""
+    return text.format(**{name: part.strip() for name, part in parts.items()})
+
+
 def unary(name, function):
     """The operation of one tensor, by a NumPy function with an elementwise rule."""
     form, exact, (keep,), out = _forms(elementwise_of(function), name, (0,), 1)
-    if not isinstance(function, np.ufunc):
-        exact = form
-
-    def forward(x):
-        if type(x) is not Tensor or PAUSED.count:
-            return call(name, function, floating(x))
-        if not x._simple:
-            if x._inference:
-                return call(name, function, floating(x))
-            if x._family is not None and x._seen != x._family.version:
-                refresh(x)
-        a = x._a
-        z = function(a)
-        if type(z) is _ndarray:
-            fits = exact
-        else:
-            z = np.asarray(z)
-            fits = form
-        dtype = z.dtype
-        if dtype is not _F64:
-            if dtype is not _F32:
-                return call(name, function, floating(x))
-            fits = form
-        if a.dtype is not dtype:
-            return call(name, function, floating(x))
-        t = _make(Tensor)
-        t._a = z
-        t._simple = True
-        node = x._node
-        if node is None:
-            if x._rg:
-                node = x._accumulate and x._accumulate() or accumulator(x)
-            elif x._base is None or (node := node_of(x)) is None:
-                return t
-        n = t._node = Node()
-        n.form = fits
-        n.saved = (a if keep else None, z) if out else (a if keep else None,)
-        n.edges = node
-        n.number = next_number()
-        return t
-
-    return forward
+    ufunc = isinstance(function, np.ufunc)
+    otherwise = "call(name, function, floating(x))"
+    source = _lines(
+        _UNARY,
+        node_of_x=_NODE.format(x="x", node="edges", otherwise=otherwise),
+        # what a Python function returns is not known to be of the same type
+        check_type="" if ufunc else f"if z.dtype is not dtype:\n        return {otherwise}",
+        saved=_kept([("a", keep)] + [("z", True)] * out),
+        result=_RESULT,
+    )
+    names = {"name": name, "function": function, "general_form": form, "exact_form": exact if ufunc else form}
+    return _generated(source, names)
 
 
 def operands(*values):
     """Tensors and numbers as operands of one type: what each is turned into before the operation."""
     d = dtypes.result_type(*values)
     return [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in values], d
+
+
+_BINARY = """
+def forward(x, y):
+    if PAUSED.count or type(x) is not Tensor and not isinstance(x, Tensor):
+        return general(x, y)
+    {node_of_x}
+    a = x._a
+    dtype = a.dtype
+    exact = dtype is _F64
+    if not exact and dtype is not _F32:
+        return general(x, y)
+    kind = type(y)
+    if kind is float or kind is int:
+        {boxed}
+        z = function(a, b)
+        if type(z) is not _ndarray:
+            z = np.asarray(z)
+            exact = False
+        form = exact_n if exact else form_n
+        edges = node
+        saved = {saved_n}
+    elif kind is Tensor or isinstance(y, Tensor):
+        {node_of_y}
+        b = y._a
+        if a is not b and (b.dtype is not dtype or a.shape != b.shape):
+            return careful(x, y)
+        z = function(a, b)
+        if type(z) is not _ndarray:
+            z = np.asarray(z)
+            exact = False
+        if other is None:
+            form = exact_x if exact else form_x
+            edges = node
+            saved = {saved_x}
+        elif node is None:
+            form = exact_y if exact else form_y
+            edges = other
+            saved = {saved_y}
+        else:
+            form = exact_xy if exact else form_xy
+            edges = node, other
+            saved = {saved_xy}
+    else:
+        return general(x, y)
+    {check_type}
+    {result}
+"""
+
+# a number as an array; of bools, each operation thinks otherwise
+_BOXED = """
+        if exact:
+            global last
+            known, b = last
+            if known is not y:
+                b = box(y)
+                last = y, b
+        else:
+            b = float(y)
+"""
 
 
 def binary(name, function, prepare=operands, with_number=2, number_name=None, otherwise=None):
@@ -96,93 +191,30 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
     form_n, exact_n, _, _ = _forms(operation, number_name or name, (0,), with_number, number=1)
     boxes = function in (np.add, np.subtract, np.multiply)
     if not boxes:  # what a Python function returns is not known to be an array
-        exact_x, exact_y, exact_xy = form_x, form_y, form_xy
-    last = None, None  # a number and its box
+        exact_x, exact_y, exact_xy, exact_n = form_x, form_y, form_xy, form_n
 
     def careful(x, y):
         (x, y), _ = prepare(x, y)
         return call(name if isinstance(y, Tensor) else number_name or name, function, x, y)
 
-    def forward(x, y):
-        nonlocal last
-        if type(x) is not Tensor or PAUSED.count:
-            return (otherwise or careful)(x, y)
-        if not x._simple:
-            if x._inference:
-                return (otherwise or careful)(x, y)
-            if x._family is not None and x._seen != x._family.version:
-                refresh(x)
-        a = x._a
-        dtype = a.dtype
-        if dtype is not _F64 and dtype is not _F32:
-            return (otherwise or careful)(x, y)
-        other = None
-        if type(y) is Tensor:
-            if not y._simple:
-                if y._inference:
-                    return careful(x, y)
-                if y._family is not None and y._seen != y._family.version:
-                    refresh(y)
-            b = y._a
-            if a is not b and (b.dtype is not dtype or a.shape != b.shape):
-                return careful(x, y)
-            z = function(a, b)
-            other = y._node
-            if other is None:
-                if y._rg:
-                    other = y._accumulate and y._accumulate() or accumulator(y)
-                elif y._base is not None:
-                    other = node_of(y)
-        elif type(y) in _NUMBERS:
-            if boxes and dtype is _F64:
-                known, b = last
-                if known is not y:
-                    b = box(y)
-                    last = y, b
-            else:
-                b = float(y)
-            z = function(a, b)
-        else:
-            return (otherwise or careful)(x, y)
-        exact = dtype is _F64
-        if type(z) is not _ndarray:
-            z = np.asarray(z)
-            exact = False
-        if not boxes and z.dtype is not dtype:
-            return careful(x, y)
-        t = _make(Tensor)
-        t._a = z
-        t._simple = True
-        node = x._node
-        if node is None:
-            if x._rg:
-                node = x._accumulate and x._accumulate() or accumulator(x)
-            elif x._base is not None:
-                node = node_of(x)
-        if other is None:
-            if node is None:
-                return t
-            edges, keeps_x, keeps_y, out = node, x_x, x_y, x_out
-            if type(y) is Tensor:
-                form = exact_x if exact else form_x
-            else:
-                form = exact_n if exact and boxes else form_n
-                keeps_y = True
-        elif node is None:
-            form, edges, keeps_x, keeps_y, out = exact_y if exact else form_y, other, y_x, y_y, y_out
-        else:
-            form, keeps_x, keeps_y, out = exact_xy if exact else form_xy, xy_x, xy_y, xy_out
-            edges = node, other
-        n = t._node = Node()
-        n.form = form
-        a = a if keeps_x else None
-        b = b if keeps_y else None
-        n.saved = (a, b, z) if out else (a, b)
-        n.edges = edges
-        n.number = next_number()
-        return t
-
-    return forward
+    kept = {"x": [("a", x_x), ("b", x_y)], "y": [("a", y_x), ("b", y_y)], "xy": [("a", xy_x), ("b", xy_y)]}
+    outs = {"x": x_out, "y": y_out, "xy": xy_out}
+    source = _lines(
+        _BINARY,
+        node_of_x=_NODE.format(x="x", node="node", otherwise="general(x, y)"),
+        node_of_y=_NODE.format(x="y", node="other", otherwise="careful(x, y)").replace("\n", "\n    "),
+        boxed=_BOXED if boxes else "b = float(y)",
+        check_type="" if boxes else "if z.dtype is not dtype:\n        return careful(x, y)",
+        saved_n=_kept([("a", x_x), ("b", True)] + [("z", True)] * x_out),
+        **{f"saved_{which}": _kept(kept[which] + [("z", True)] * outs[which]) for which in kept},
+        result=_RESULT,
+    )
+    names = {
+        **{"function": function, "careful": careful, "general": otherwise or careful, "last": (None, None)},
+        **{"form_x": form_x, "form_y": form_y, "form_xy": form_xy, "form_n": form_n},
+        **{"exact_x": exact_x, "exact_y": exact_y, "exact_xy": exact_xy, "exact_n": exact_n},
+    }
+    return _generated(source, names)
 
 
 def product(name, function, otherwise):
@@ -207,7 +239,9 @@ def product(name, function, otherwise):
     form_xy = forms((0, 1), lambda f, s: lambda g, x, y: (f(g, None, x, y), s(g, None, x, y)))
 
     def forward(x, y):
-        if PAUSED.count or type(x) is not Tensor or type(y) is not Tensor or x._inference or y._inference:
+        if PAUSED.count or not isinstance(x, Tensor) or not isinstance(y, Tensor):
+            return otherwise(x, y)
+        if not x._simple and x._inference or not y._simple and y._inference:
             return otherwise(x, y)
         node, other = node_of(x), node_of(y)
         a, b = x._a, y._a
@@ -215,8 +249,7 @@ def product(name, function, otherwise):
             return otherwise(x, y)
         if a.shape[1] != b.shape[0]:
             return otherwise(x, y)
-        t = _make(Tensor)
-        t._a = function(a, b)
+        t = new(function(a, b), None)
         if node is None and other is None:
             return t
         n = t._node = Node()

@@ -40,12 +40,11 @@ class Tensor:
         The recorded operation that made it.
     """
 
-    # Most tensors are results that only need an array and a node: the rest stands on the class.
-    _a = None
-    _node = None
+    # Most tensors are simple results: an array, a node, and nothing else to ask for. What is rare stands on the class,
+    # and in the dictionary of a tensor for which it is set.
+    __slots__ = ("_a", "_node", "_simple", "__dict__", "__weakref__")
     _rg = False  # a leaf that requires grad
     _accumulate = None  # a weak reference to the leaf's AccumulateGrad node
-    _simple = False  # no family, no base, not of inference mode for sure: the short ways look at nothing else
     _family = None
     _seen = 0
     _history = 0
@@ -63,7 +62,7 @@ class Tensor:
 
     def __new__(cls, data=None, **kwargs):
         if data is None:
-            return object.__new__(cls)
+            return bare(cls, None)
         from s2sgrad.runtime.eager.creation import tensor
 
         return tensor(data, dtype=dtypes.get_default_dtype()) if not isinstance(data, Tensor) else data.detach()
@@ -100,6 +99,7 @@ class Tensor:
         elif self._node is not None:
             raise RuntimeError(f"{_ONLY_LEAVES}: use detach() to get a constant")
         self._rg = bool(requires_grad)
+        self._simple = False
         return self
 
     @property
@@ -175,6 +175,7 @@ class Tensor:
     def data(self):
         twin = new(self._a[...], None)
         twin._inference = self._inference
+        twin._simple = not self._inference
         return twin
 
     @data.setter
@@ -253,18 +254,26 @@ class Parameter(Tensor):
     """A leaf that requires grad, marked as belonging to a model."""
 
     def __new__(cls, data=None, requires_grad=True):
-        out = object.__new__(cls)
-        out._a = data._a[...]
+        out = bare(cls, data._a[...])
         out._rg = requires_grad
         return out
 
 
+def bare(kind, array):
+    """A tensor of a class, of which more is to be set."""
+    t = object.__new__(kind)
+    t._a = array
+    t._node = None
+    t._simple = False
+    return t
+
+
 def new(array, node):
-    """A tensor of `array`, made by `node`."""
+    """A tensor of `array`, made by `node`, of which nothing else is set: else it is not simple."""
     t = object.__new__(Tensor)
     t._a = array
-    if node is not None:
-        t._node = node
+    t._node = node
+    t._simple = True
     return t
 
 
@@ -332,6 +341,9 @@ _making = threading.Lock()
 
 def accumulator(leaf):
     """The node of a leaf that requires grad: one at a time, alive as long as a graph leads to it."""
+    node = leaf._accumulate and leaf._accumulate()
+    if node is not None:
+        return node
     with _making:
         node = leaf._accumulate and leaf._accumulate()
         if node is None:
@@ -347,6 +359,8 @@ def accumulator(leaf):
 
 def node_of(t):
     """The node that the gradient of `t` flows to, or None; `t` is brought up to date."""
+    if t._simple:
+        return t._node
     refresh(t)
     if t._node is not None:
         return t._node
