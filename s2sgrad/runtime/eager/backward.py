@@ -89,7 +89,7 @@ def _start(roots, seeds, targets, retain, create_graph, runs_inputs=False):
             g = typed(g, gradient_type(root))
         started.append((node, as_recorded(g) if create_graph else g._a))
     run = Run(started, targets, retain, create_graph, runs_inputs)
-    run.start(started)
+    run.start()
     return run
 
 

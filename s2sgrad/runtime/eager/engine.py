@@ -1,8 +1,7 @@
 """The backward pass of the eager tape.
 
-First the nodes that the roots lead to are counted: how many gradients each will receive. Then they run,
-newest first, each once, after all its gradients were summed; a leaf is served as soon as its last gradient
-has come. With `inputs`, only what leads to them runs.
+The nodes that are reached run newest first, and so each once, after all its gradients were summed: the edges of a
+node lead to older ones. With `inputs`, only what leads to them runs.
 
 A pass of first order computes with plain arrays; tensors are made only where a user looks (hooks,
 Functions). With `create_graph` the same pullbacks run on recorded arrays, so that the pass is itself a
@@ -58,13 +57,13 @@ class Run:
 
     Attributes
     ----------
-    waiting : dict
-        By node number: how many gradients have yet to come.
-    pending : dict
-        By node number: the sum of the gradients that have come.
-    owned, exact : set
-        The numbers of those sums that nobody else holds, and of those among them that are surely float64 arrays of
-        the shape of the node's value.
+    nodes, pending : dict
+        By number: the nodes that wait for their turn, and the sums of the gradients that have come for them.
+    heap : list of int
+        The negative numbers of these nodes.
+    owned : dict
+        By number: of the sums that nobody else holds, whether they are surely float64 arrays of the shape of the
+        node's value.
     needed : set or None
         The numbers of the nodes that lead to the inputs asked for; None for all.
     captured : dict
@@ -74,180 +73,133 @@ class Run:
     """
 
     def __init__(self, roots, inputs, retain, create_graph, runs_inputs=False):
+        self.roots = roots
         self.runs_inputs = runs_inputs
         self.retain = retain
         self.create_graph = create_graph
+        self.nodes = {}
         self.pending = {}
-        self.owned = set()
-        self.exact = set()
+        self.heap = []
+        self.owned = {}
         self.captured = {}
-        self.inputs = None if inputs is None else {n.number for n in inputs}
-        reached = self._count([node for node, _ in roots])
-        self.needed = None if inputs is None else self._lead_to_inputs(reached)
+        self.inputs = self.needed = None
+        if inputs is not None:
+            self.inputs = {n.number for n in inputs}
+            self.needed = self._lead_to_inputs()
 
-    def _count(self, roots):
-        """Count the gradients that each node will receive; return the nodes."""
-        waiting = self.waiting = {}
-        reached = []
-        for node in roots:
-            if node.number not in waiting:
-                waiting[node.number] = 0
-                reached.append(node)
-        for node in reached:  # which grows meanwhile
-            edges = node.edges
-            if type(edges) is not tuple:
-                number = edges.number
-                if number in waiting:
-                    waiting[number] += 1
-                else:
-                    waiting[number] = 1
-                    reached.append(edges)
-                continue
-            for edge in edges:
-                if edge is not None:
-                    number = edge.number
-                    if number in waiting:
-                        waiting[number] += 1
-                    else:
-                        waiting[number] = 1
-                        reached.append(edge)
+    def _reached(self):
+        """The nodes that the roots lead to, by number."""
+        reached = {node.number: node for node, _ in self.roots}
+        found = list(reached.values())
+        for node in found:  # which grows meanwhile
+            for edge in _tuple(node.edges):
+                if edge is not None and edge.number not in reached:
+                    reached[edge.number] = edge
+                    found.append(edge)
         return reached
 
-    def _lead_to_inputs(self, reached):
-        """Numbers grow along the graph, leaves aside, which lead nowhere: one look at each node will do."""
-        inputs = self.inputs
-        leads = {n.number for n in reached if n.edges == () and n.number in inputs}
-        for node in sorted(reached, key=lambda n: n.number):
-            number = node.number
-            if number in inputs or any(e is not None and e.number in leads for e in _tuple(node.edges)):
+    def _lead_to_inputs(self):
+        """The numbers of nodes that lead to inputs; as numbers grow along the graph, one look at each node will do."""
+        leads = set()
+        for number, node in sorted(self._reached().items()):
+            if number in self.inputs or any(e is not None and e.number in leads for e in _tuple(node.edges)):
                 leads.add(number)
         return leads
 
     def reaches(self, node):
         """Whether this pass computes the gradient that flows to `node`."""
-        if node is None or node.number not in self.waiting:
+        if node is None:
             return False
-        return self.needed is None or node.number in self.needed
+        return node.number in (self._reached() if self.needed is None else self.needed)
 
     # ------------------------------------------------------------ running
 
-    def start(self, roots):
+    def start(self):
         before, mode = _current.run, is_grad_enabled()
         _current.run = self
         if mode is not self.create_graph:
             set_grad(self.create_graph)
         try:
-            heap = []
-            for node, g in roots:
-                self._add(node, g)
-            for number, node in {node.number: node for node, _ in roots}.items():
-                if self.waiting[number] == 0:
-                    heappush(heap, (-number, node))
-            self._loop(heap)
+            for node, g in self.roots:
+                self._send(node, g, None)
+            self._loop()
         finally:
             _current.run = before
             if is_grad_enabled() is not mode:
                 set_grad(mode)
 
-    def _loop(self, heap):
-        waiting, pending, needed, exact = self.waiting, self.pending, self.needed, self.exact
-        inputs = self.inputs or ()
-        plain, release = not self.create_graph, not self.retain
-        node = None
-        mine = False  # whether g is surely an array that nobody else holds, of the value's shape and type float64
-        while True:
-            if node is None:
-                if not heap:
-                    return
-                number, node = heappop(heap)
-                number = -number
-                g = pending.pop(number, None)
-                mine = number in exact
-            form = node.form
-            if (
-                plain
-                and type(node) is Node
-                and g is not None
-                and (needed is None or number in needed and number not in inputs)
-            ):
-                saved = node.saved
-                if saved is None or STALE:
-                    saved = saved_of(node)
-                pull = form.over if mine else form.pull
-                mine = form.fresh
-                lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
-                if lone == 2:
-                    c = pull(g, saved[0], saved[1])
-                elif lone == 1:
-                    c = pull(g, saved[0])
+    def _loop(self):
+        nodes, pending, heap, owned = self.nodes, self.pending, self.heap, self.owned
+        plain, release = not self.create_graph and self.needed is None, not self.retain
+        while heap:
+            number = -heappop(heap)
+            node = nodes.pop(number)
+            g = pending.pop(number)
+            mine = owned.pop(number, None)  # as in `owned`: True, False; None where somebody else may hold g
+            while True:  # straight on while the newest of the nodes that wait is the one just reached
+                if plain and type(node) is Node and g is not None:
+                    form = node.form
+                    saved = node.saved
+                    if saved is None or STALE:
+                        saved = saved_of(node)
+                    pull = form.over if mine else form.pull
+                    lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
+                    if lone == 2:
+                        g = pull(g, saved[0], saved[1])
+                    elif lone == 1:
+                        g = pull(g, saved[0])
+                    else:
+                        g = pull(g, *saved)
+                    mine = True if form.fresh else None
+                    if release and not form.light:
+                        node.saved = None
                 else:
-                    c = pull(g, *saved)
-                if release and not form.light:
-                    node.saved = None
-            else:
-                mine = False
-                if needed is not None and number not in needed or g is None and form is not FUNCTION:
-                    c = None
-                else:
-                    c = self._careful(node, number, g)
-            edges = node.edges
-            if type(edges) is not tuple:
-                number = edges.number
-                left = waiting[number] - 1
-                if (
-                    not left
-                    and edges.form is not ACCUMULATE
-                    and number not in pending
-                    and (not heap or number > -heap[0][0])
-                ):
-                    node, g = edges, c  # straight on: it is the newest of those that are ready
-                    continue
-                waiting[number] = left
-                self._send(edges, number, c, left, mine, heap)
-            else:
-                for edge, part in zip(edges, c if c is not None else (None,) * len(edges), strict=True):
-                    if edge is not None:
-                        number = edge.number
-                        left = waiting[number] = waiting[number] - 1
-                        self._send(edge, number, part, left, mine, heap)
-            node = None
+                    g = self._careful(node, g, mine)
+                    mine = None
+                edges = node.edges
+                if type(edges) is tuple:
+                    for edge, part in zip(edges, g if g is not None else (None,) * len(edges), strict=True):
+                        if edge is not None:
+                            self._send(edge, part, mine)
+                    break
+                if heap and edges.number <= -heap[0]:
+                    self._send(edges, g, mine)
+                    break
+                node = edges
 
-    def _send(self, node, number, c, left, mine, heap):
-        """Give `c` to a node that then waits for `left` more; `mine` as in `_loop`."""
-        pending = self.pending
-        if c is not None:
-            if number in pending or node is DEAD_END:
-                self._add(node, c)
-            else:
-                pending[number] = c
-                if mine:
-                    self.owned.add(number)
-                    self.exact.add(number)
-        if not left:
-            if node.form is not ACCUMULATE:
-                heappush(heap, (-number, node))
-            elif number in pending:
-                self._careful(node, number, pending.pop(number))
-
-    def _add(self, node, c):
-        if node is DEAD_END:
-            return
+    def _send(self, node, c, mine):
+        """Collect `c` for a node; `mine` as in `_loop`."""
         number = node.number
-        pending = self.pending
-        old = pending.get(number)
+        if number not in self.nodes:
+            self.nodes[number] = node
+            self.pending[number] = c
+            if mine is not None:
+                self.owned[number] = mine
+            heappush(self.heap, -number)
+            return
+        if c is None or node is DEAD_END:
+            return
+        pending, owned = self.pending, self.owned
+        old = pending[number]
         if old is None:
             pending[number] = c
-        elif number in self.owned and type(c) is _ndarray and c.dtype is old.dtype:
+            if mine is not None:
+                owned[number] = mine
+        elif number in owned and type(c) is _ndarray and c.dtype is old.dtype:
             old += c
+        elif mine is not None and type(old) is _ndarray and c.dtype is old.dtype:
+            c += old
+            pending[number] = c
+            owned[number] = mine
         else:
             total = pending[number] = old + c
-            self.exact.discard(number)
             if type(total) is _ndarray:
-                self.owned.add(number)
+                owned[number] = False
 
-    def _careful(self, node, number, g):
+    def _careful(self, node, g, mine):
         """Run a node with all that may be attached to it; return the gradients of its edges."""
-        if self.needed is not None and number not in self.needed:
+        number = node.number
+        if self.needed is not None and number not in self.needed or g is None and node.form is not FUNCTION:
             return None
         attached = getattr(node, "face", None) if type(node) is not Node else None
         leaf = node.form is ACCUMULATE
@@ -255,8 +207,7 @@ class Run:
         if hooks and g is not None:
             dtype = gradient_type(node.variable) if leaf else attached.dtype
             g = self._value(run_tensor_hooks(hooks, typed(as_tensor(g), dtype)))
-            self.owned.discard(number)
-            self.exact.discard(number)
+            mine = None
         if attached is not None and attached.retain is not None:
             tensor = attached.retain()
             if tensor is not None and g is not None:
@@ -269,7 +220,7 @@ class Run:
                 return None
         outputs = None
         if attached is not None and (attached.before or attached.after):
-            self.owned.discard(number)  # what hooks were shown, or gave, is theirs too
+            mine = None  # what hooks were shown, or gave, is theirs too
             outputs = self._tensors(node, g)
             if attached.before:
                 outputs = run_before(attached.before, outputs)
@@ -277,11 +228,11 @@ class Run:
                 if g is None and node.form is not FUNCTION:
                     return None
         if leaf:
-            accumulate(node.variable, g, self.create_graph, number in self.owned)
+            accumulate(node.variable, g, self.create_graph, mine is not None)
             self._after_accumulation(node.variable)
             if attached is not None and attached.after:
                 run_after(attached.after, (), outputs)
-            return None
+            return ()
         c = pull(node, g, self.create_graph)
         if attached is not None and attached.after:
             inputs = run_after(attached.after, self._inputs(node, c), outputs)
