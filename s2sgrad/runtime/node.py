@@ -23,6 +23,8 @@ class Form:
         ``pull(g, *node.saved)``: the cotangent of the only edge, or a tuple, one per edge.
     over : callable
         The same where `g` is of nobody else's: it may write into it.
+    passes : bool
+        Whether the cotangent of the only edge is that of the result, as it is.
     fresh : bool
         Whether the cotangents are surely arrays of float64 that nobody else holds.
     twin : callable
@@ -39,12 +41,16 @@ class Form:
         Nothing is saved but shapes and numbers: on the eager tape the node survives a pass that releases.
     """
 
-    __slots__ = ("name", "pull", "over", "fresh", "lone", "light", "links", "out", "width", "_twin", "_make_twin")
+    __slots__ = (
+        *("name", "pull", "over", "passes", "fresh", "lone", "light", "links", "out", "width"),
+        *("_twin", "_make_twin"),
+    )
 
-    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None, over=None):
+    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None, over=None, passes=False):
         self.name = name
         self.pull = pull
         self.over = over or pull
+        self.passes = passes
         self.fresh = over is not None
         self.light = False
         self.lone = width if width and len(links) == 1 else 0

@@ -106,7 +106,8 @@ class Elementwise:
                     return recording_rule(partials[0])
                 return _both([recording_rule(p) for p in partials], [self.uses_out[i] for i in active], out)
 
-            form = Form(self.name, pull, active, arity if out else None, make_twin, arity + out)
+            passes = len(active) == 1 and self.passes[active[0]]
+            form = Form(self.name, pull, active, arity if out else None, make_twin, arity + out, passes=passes)
             self._forms[key] = form, keep, out
         return self._forms[key]
 

@@ -11,8 +11,11 @@ from s2sgrad.runtime.eager.node import as_tensor, as_traced
 from s2sgrad.runtime.eager.tensor import Tensor, gradient_type, new, node_of
 
 
+_ROOTS = Tensor, GradientEdge
+
+
 def _sequence(values):
-    if isinstance(values, Tensor | GradientEdge):
+    if isinstance(values, _ROOTS):
         return (values,)
     return tuple(values)
 
@@ -20,7 +23,7 @@ def _sequence(values):
 def _roots(values):
     roots = _sequence(values)
     for root in roots:
-        if not isinstance(root, Tensor | GradientEdge):
+        if not isinstance(root, _ROOTS):
             raise AssertionError(f"backward passes start from Tensors or gradient edges, not {type(root).__name__}")
     return roots
 
@@ -55,7 +58,9 @@ def _seed(root, g, batched=False):
             raise RuntimeError(
                 "grad can be implicitly created only for real scalar outputs: this one is complex; pass gradient="
             )
-        return new(np.ones_like(a), None)
+        ones = a.copy()
+        ones.fill(1)
+        return new(ones, None)
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients are Tensors or None, not {type(g).__name__}")
     shape = g._a.shape[1:] if batched else g._a.shape
@@ -140,12 +145,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             raise RuntimeError("grad_tensors and grad_variables were both given: use grad_tensors alone")
         grad_tensors = grad_variables
     roots = _roots(tensors)
-    if isinstance(inputs, Mapping):
-        if not isinstance(inputs, dict):
-            raise TypeError("inputs is a Tensor, a sequence or a dict")
-        inputs = tuple(inputs.values())
     targets = None
     if inputs is not None:
+        if isinstance(inputs, Mapping):
+            if not isinstance(inputs, dict):
+                raise TypeError("inputs is a Tensor, a sequence or a dict")
+            inputs = tuple(inputs.values())
         inputs = _sequence(inputs)
         if not inputs:
             raise RuntimeError("inputs argument to backward() cannot be empty")
@@ -319,6 +324,9 @@ def _tensor_backward(self, gradient=None, retain_graph=None, create_graph=False,
     """Add the gradients of this tensor to the ``.grad`` of the leaves: see `backward`."""
     if gradient is not None and not isinstance(gradient, Tensor):
         raise TypeError(f"gradient must be a Tensor or None, not {type(gradient).__name__}")
+    if gradient is None and inputs is None and not create_graph:  # the commonest call
+        Run([(_root_node(0, self), _seed(self, None)._a)], None, bool(retain_graph), False).start()
+        return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 

@@ -22,7 +22,7 @@ from s2sgrad.runtime.eager.modes import set_grad
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, Tensor, family, gradient_type, new
 from s2sgrad.runtime.eager.versions import STALE, written
-from s2sgrad.runtime.grad_mode import is_grad_enabled, is_recording, no_grad
+from s2sgrad.runtime.grad_mode import is_recording, no_grad
 from s2sgrad.runtime.node import Form, Node
 from s2sgrad.runtime.record import PICK, Parts, recorder
 from s2sgrad.runtime.tensor import Traced
@@ -70,6 +70,8 @@ class Run:
         By node number: the gradient of each input asked for.
     runs_inputs : bool
         Whether the nodes of inputs that are not leaves run too, with their hooks.
+    mode : bool or None
+        Whether the thread recorded before, if the pass has set it otherwise.
     """
 
     def __init__(self, roots, inputs, retain, create_graph, runs_inputs=False):
@@ -82,6 +84,7 @@ class Run:
         self.heap = []
         self.owned = {}
         self.captured = {}
+        self.mode = None
         self.inputs = self.needed = None
         if inputs is not None:
             self.inputs = {n.number for n in inputs}
@@ -115,18 +118,23 @@ class Run:
     # ------------------------------------------------------------ running
 
     def start(self):
-        before, mode = _current.run, is_grad_enabled()
+        before = _current.run
         _current.run = self
-        if mode is not self.create_graph:
-            set_grad(self.create_graph)
+        if self.create_graph:
+            self._set_mode()
         try:
             for node, g in self.roots:
                 self._send(node, g, None)
             self._loop()
         finally:
             _current.run = before
-            if is_grad_enabled() is not mode:
-                set_grad(mode)
+            if self.mode is not None:
+                set_grad(self.mode)
+
+    def _set_mode(self):
+        """Set the mode in which code of the user's runs, at the latest before it does."""
+        if self.mode is None:
+            self.mode = set_grad(self.create_graph)
 
     def _loop(self):
         nodes, pending, heap, owned = self.nodes, self.pending, self.heap, self.owned
@@ -137,31 +145,35 @@ class Run:
             g = pending.pop(number)
             mine = owned.pop(number, None)  # as in `owned`: True, False; None where somebody else may hold g
             while True:  # straight on while the newest of the nodes that wait is the one just reached
+                form = node.form
                 if plain and type(node) is Node and g is not None:
-                    form = node.form
                     saved = node.saved
                     if saved is None or STALE:
                         saved = saved_of(node)
-                    pull = form.over if mine else form.pull
-                    lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
-                    if lone == 2:
-                        g = pull(g, saved[0], saved[1])
-                    elif lone == 1:
-                        g = pull(g, saved[0])
+                    if form.passes:
+                        fresh = mine
                     else:
-                        g = pull(g, *saved)
-                    mine = True if form.fresh else None
+                        pull = form.over if mine else form.pull
+                        fresh = form.fresh
+                        lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
+                        if lone == 2:
+                            g = pull(g, saved[0], saved[1])
+                        elif lone == 1:
+                            g = pull(g, saved[0])
+                        else:
+                            g = pull(g, *saved)
                     if release and not form.light:
                         node.saved = None
                 else:
                     g = self._careful(node, g, mine)
-                    mine = None
+                    fresh = False
                 edges = node.edges
                 if type(edges) is tuple:
                     for edge, part in zip(edges, g if g is not None else (None,) * len(edges), strict=True):
                         if edge is not None:
-                            self._send(edge, part, mine)
+                            self._send(edge, part, True if fresh else None)
                     break
+                mine = True if fresh else None
                 if heap and edges.number <= -heap[0]:
                     self._send(edges, g, mine)
                     break
@@ -203,6 +215,10 @@ class Run:
             return None
         attached = getattr(node, "face", None) if type(node) is not Node else None
         leaf = node.form is ACCUMULATE
+        if leaf and attached is None and self.inputs is None and not node.variable._hooks and not node.variable._after:
+            accumulate(node.variable, g, self.create_graph, mine is not None)
+            return ()
+        self._set_mode()
         hooks = node.variable._hooks if leaf else attached and attached.tensor_hooks
         if hooks and g is not None:
             dtype = gradient_type(node.variable) if leaf else attached.dtype
@@ -358,11 +374,7 @@ def accumulate(variable, g, create_graph, owned=False):
         if old is None:
             variable._grad = new(layout.fresh(g, a, owned), None)
         else:
-            written(family(old), old._a)
-            if id(old._a) in STALE:
-                old._a = old._a[...]
-            family(old).use(old._a)
-            old._seen = old._family.version
+            written(family(old), old)
             old._a += g
 
 

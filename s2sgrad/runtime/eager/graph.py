@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from s2sgrad.runtime.eager.engine import FUNCTION
 from s2sgrad.runtime.eager.node import faced
-from s2sgrad.runtime.eager.tensor import STALE, Tensor, family, node_of, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh
 from s2sgrad.runtime.eager.versions import written
 from s2sgrad.runtime.node import Node
 from s2sgrad.runtime.record import PICK
@@ -59,12 +59,7 @@ def increment_version(tensor):
 
 def count_write(t):
     """Count a write to the memory of `t`."""
-    f = family(t)
-    written(f, t._a)
-    if id(t._a) in STALE:
-        t._a = t._a[...]
-    f.use(t._a)
-    t._seen = f.version
+    written(family(t), t)
 
 
 def deprecated_variable_function(*args):

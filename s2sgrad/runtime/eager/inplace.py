@@ -98,28 +98,27 @@ def write(t, value, key=_WHOLE, name="Write"):
     Without `key`, it is the new content computed from the old. With `key`, it is a tensor or a number that
     replaces the old content there.
     """
-    a = t._a
-    if _overlaps(a):
+    if _overlaps(t._a):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location: "
             "clone() the tensor before"
         )
-    if not a.flags.writeable:
+    if not t._a.flags.writeable:
         raise RuntimeError("the memory of this tensor is read-only: clone() it first")
     raw, node = value, None
-    recording = is_recording() and dtypes.differentiable(a.dtype)
+    recording = is_recording() and dtypes.differentiable(t._a.dtype)
     if isinstance(value, Tensor):
         value = cast(value, t.dtype)
         raw = value._a
         node = node_of(value) if recording else None
         if node is not None:
             check_writable(t, True)
-        if np.may_share_memory(raw, a):
+        if np.may_share_memory(raw, t._a):
             raw = np.array(raw)
     own = node_of(t) if recording else None
     if key is _WHOLE and node is None:
         key = ...
-    count_if_needed(t)
+    count_if_needed(t)  # before it, no name here stands for the array
     a = t._a
     a[... if key is _WHOLE else key] = raw
     if node is None and own is None:

@@ -63,16 +63,41 @@ class _Keeping:
     copies = False  # whether a write keeps a copy of what nodes may have saved
 
 
-def written(family, own):
-    """Count a write to `family`; `own` is the array object of the tensor that writes."""
+def _references(t):
+    return sys.getrefcount(t._a)
+
+
+class _Sample:
+    def __init__(self):
+        self._a = np.empty(0)
+
+
+_ALONE = _references(_Sample())  # what is counted of an array that nobody but one tensor refers to
+
+
+def written(family, t):
+    """Count a write to `family` by the tensor `t`; callers have no reference to its array.
+
+    The array object of `t` is stale only if somebody else has it: a node that saved it, or a view.
+    """
     arrays, family.arrays = family.arrays, []
+    own = id(t._a)
+    if _references(t) > _ALONE:
+        _declare_stale(t._a, family)
     for reference in arrays:
         array = reference()
-        if array is not None and id(array) not in STALE:
-            STALE[id(array)] = Stale(array, family, np.array(array) if _Keeping.copies else None)
-    if own is not None and id(own) not in STALE and (arrays or sys.getrefcount(own) > 4):
-        STALE[id(own)] = Stale(own, family, np.array(own) if _Keeping.copies else None)
+        if array is not None and id(array) != own:
+            _declare_stale(array, family)
     family.version += 1
+    if own in STALE:
+        t._a = t._a[...]
+    family.use(t._a)
+    t._seen = family.version
+
+
+def _declare_stale(array, family):
+    if id(array) not in STALE:
+        STALE[id(array)] = Stale(array, family, np.array(array) if _Keeping.copies else None)
 
 
 def overwritten(entry, array):
