@@ -11,7 +11,7 @@ import numpy as np
 
 from s2sgrad.runtime.fuse import box
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
-from s2sgrad.runtime.node import Node, next_number
+from s2sgrad.runtime.node import COUNTER, Node
 from s2sgrad.runtime.operands import reflected_name, yields
 from s2sgrad.runtime.record import apply, elementwise_of, recorder
 from s2sgrad.runtime.tensor import Traced, traced
@@ -68,7 +68,7 @@ def unary(function):
         n.form = fits
         n.saved = (data, z) if out else (data if keep else None,)
         n.edges = node
-        n.number = next_number()
+        n.number = next(COUNTER)
         return t
 
     return forward
@@ -150,7 +150,7 @@ def _with_number(function, operation, reflected, otherwise):
         else:
             n.saved = (boxed, data) if reflected else (data, boxed)
         n.edges = node
-        n.number = next_number()
+        n.number = next(COUNTER)
         return t
 
     return forward
@@ -216,7 +216,7 @@ def _of_two(function, operation, general):
         n.form = form
         n.saved = (x, y, z) if out else (x if keeps_x else None, y if keeps_y else None)
         n.edges = edges
-        n.number = next_number()
+        n.number = next(COUNTER)
         if keeps_x and storage is not None:
             storage.saved = True
         if keeps_y and second.storage is not None:

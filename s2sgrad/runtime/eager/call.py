@@ -20,7 +20,7 @@ from s2sgrad.runtime.eager.crossing import refuse_recorded
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
 from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, new, node_of, refresh, share
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
-from s2sgrad.runtime.node import Node, next_number
+from s2sgrad.runtime.node import COUNTER, Node
 from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
 from s2sgrad.runtime.tensor import Traced
 from s2sgrad.runtime.views import ITEM, WRITE
@@ -259,7 +259,7 @@ def call(name, function, *args, **kwargs):
     arguments = _Arguments(args)
     traced_args = tuple([arguments.traced(a) for a in args])
     traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
-    before = next_number()
+    before = next(COUNTER)
     try:
         out = apply(function, traced_args, traced_kwargs)
     except TypeError as error:
@@ -345,7 +345,7 @@ def _quick(name, function, args, kwargs):
             kwargs,
         )
     n.edges = tuple(nodes)
-    n.number = next_number()
+    n.number = next(COUNTER)
     return t
 
 

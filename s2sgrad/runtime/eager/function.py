@@ -19,7 +19,7 @@ from s2sgrad.runtime.eager.saved import Packed
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.eager.versions import STALE, checked
 from s2sgrad.runtime.grad_mode import is_recording
-from s2sgrad.runtime.node import make_node, next_number
+from s2sgrad.runtime.node import COUNTER, make_node
 from s2sgrad.runtime.record import PICK
 
 
@@ -319,7 +319,7 @@ def _finished(ctx, args, tensors, nodes, out, recording):
     ctx.form = FUNCTION
     ctx.edges = tuple(nodes) if recording else ()
     ctx.saved = (weakref.ref(ctx),)
-    ctx.number = next_number()
+    ctx.number = next(COUNTER)
     ctx._inputs = [None if t is None else (t._a.shape, t._a.dtype) for t in tensors]
     outputs = out if isinstance(out, tuple) else (out,)
     ctx._results = [(o._a.shape, o._a.dtype) if isinstance(o, Tensor) else None for o in outputs]

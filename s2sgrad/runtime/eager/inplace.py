@@ -17,7 +17,7 @@ from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enab
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
 from s2sgrad.runtime.grad_mode import is_recording
-from s2sgrad.runtime.node import make_node, next_number
+from s2sgrad.runtime.node import COUNTER, make_node
 from s2sgrad.runtime.record import GeneralForm
 from s2sgrad.runtime.views import WRITE, item_step
 
@@ -203,7 +203,7 @@ def in_place(function):
     def forward(self, *args, **kwargs):
         check_writable(self)
         _check_overlap(self, args)
-        before = next_number()
+        before = next(COUNTER)
         value = function(self, *args, **kwargs)
         if value._node is not None and value._node.number > before:
             _keep_old_content(value._node, self._a)

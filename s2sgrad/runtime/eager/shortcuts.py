@@ -12,7 +12,7 @@ from s2sgrad.runtime.eager.call import Naming, call, cast, describe, elementwise
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of
 from s2sgrad.runtime.fuse import box
 from s2sgrad.runtime.grad_mode import PAUSED
-from s2sgrad.runtime.node import Form, Node, next_number
+from s2sgrad.runtime.node import COUNTER, Form, Node
 from s2sgrad.runtime.record import elementwise_of
 
 _ndarray = np.ndarray
@@ -63,7 +63,7 @@ _RESULT = """
     n.form = form
     n.saved = saved
     n.edges = edges
-    n.number = next_number()
+    n.number = next(COUNTER)
     return t
 """
 
@@ -259,7 +259,7 @@ def product(name, function, otherwise):
             n.form, n.edges, n.saved = form_y, other, (a, stand_in(b))
         else:
             n.form, n.edges, n.saved = form_xy, (node, other), (a, b)
-        n.number = next_number()
+        n.number = next(COUNTER)
         return t
 
     return forward

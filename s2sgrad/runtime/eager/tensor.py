@@ -20,7 +20,7 @@ from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.versions import STALE, Family
 from s2sgrad.runtime.grad_mode import enable_grad, is_recording
-from s2sgrad.runtime.node import Form, Node, make_node, next_number
+from s2sgrad.runtime.node import COUNTER, Form, Node, make_node
 from s2sgrad.runtime.record import PICK, record_step
 
 _ndarray = np.ndarray
@@ -351,7 +351,7 @@ def accumulator(leaf):
             node.form = ACCUMULATE
             node.saved = ()
             node.edges = ()
-            node.number = next_number()
+            node.number = next(COUNTER)
             node.variable = leaf
             leaf._accumulate = weakref.ref(node)
         return node
