@@ -141,3 +141,31 @@ def test_what_hooks_of_a_leafs_node_were_shown_or_gave_stays_as_it_was():
             (x * 2 * 3).sum().backward()
     assert [g.tolist() for g in seen] == [[6, 6]] * 4
     assert given.tolist() == [5, 5] and x.grad.tolist() == [10, 10]
+
+
+def test_a_number_added_hands_the_gradient_on_as_it_is():
+    x = leaf(0.3, 0.7)
+    y = torch.sin(x)
+    ((y + 1).tanh() * 2 + (y - 3)).sum().backward()
+    s = np.sin([0.3, 0.7])
+    due = (2 * (1 - np.tanh(s + 1) ** 2) + 1) * np.cos([0.3, 0.7])
+    assert np.allclose(x.grad.numpy(), due)
+
+
+def test_gradients_that_meet_late_are_summed_into_either():
+    x = leaf(0.3, 0.7)
+    y = torch.sin(x)
+    for parts in (
+        lambda: (y.tanh(), y.exp()),
+        lambda: (y, y.exp()),
+        lambda: (y.exp(), y),
+        lambda: (y, y.exp(), y * 3, y + y),
+    ):
+        total = sum(parts())
+        x.grad = None
+        total.sum().backward(retain_graph=True)
+        grads = [torch.autograd.grad(p.sum(), x, retain_graph=True)[0] for p in parts()]
+        assert np.allclose(x.grad.numpy(), sum(g.numpy() for g in grads))
+        first = x.grad.clone()
+        total.sum().backward(retain_graph=True)
+        assert torch.equal(x.grad, first * 2)

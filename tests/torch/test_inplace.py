@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import s2sgrad.torch as torch
+from s2sgrad.runtime.eager.versions import STALE
 from s2sgrad.torch.autograd import grad
 from s2sgrad.torch.autograd.graph import allow_mutation_on_saved_tensors, increment_version
 
@@ -581,3 +582,38 @@ def test_what_torch_copies_is_a_copy(f):
         return (z**2).sum() + (y**2).sum()
 
     differentiated(g, [[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_a_write_to_what_nobody_else_holds_makes_nothing_stale():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    for _ in range(3):
+        loss = (w * w).sum()
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.1 * w.grad
+        w.sin().sum().backward()  # a second gradient, added to the first
+        assert not any(entry.family in (w._family, w.grad._family) for entry in STALE.values())
+        w.grad.zero_()
+    assert w._version == 3 and w.grad._version == 5 + 3
+
+
+def test_a_write_to_what_a_node_saved_is_noticed_however_often_it_was_written():
+    w = torch.tensor([1.0, 2.0])
+    x = torch.tensor([3.0, 4.0], requires_grad=True)
+    for save in (lambda: x * w, lambda: x * w.detach(), lambda: x * w[:], lambda: x @ w):
+        w.add_(1)
+        y = save()
+        w.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+        save().sum().backward()
+
+
+def test_a_gradient_that_a_graph_has_saved_is_stale_when_more_is_added():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    y = torch.tensor([1.0, 1.0], requires_grad=True)
+    z = y * x.grad
+    (x * x).sum().backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()

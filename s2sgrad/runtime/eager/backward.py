@@ -10,7 +10,6 @@ from s2sgrad.runtime.eager.graph import GradientEdge, edge_node
 from s2sgrad.runtime.eager.node import as_tensor, as_traced
 from s2sgrad.runtime.eager.tensor import Tensor, gradient_type, new, node_of
 
-
 _ROOTS = Tensor, GradientEdge
 
 

@@ -1,8 +1,11 @@
 """The short ways of the common operations on tensors: of float64 and float32, of one shape.
 
-What is unusual about a call sends it the general way (`call.call`). As in the other ``shortcuts.py``, what can be
-decided once for an operation is, and nothing is a function of its own that would cost as much as what it does.
+What is unusual about a call sends it the general way (`call.call`). What can be decided once for an operation is: its
+short way is written from a template. Nothing is a function of its own that would cost as much as what it does.
 """
+
+import linecache
+import textwrap
 
 import numpy as np
 
@@ -15,9 +18,14 @@ from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import COUNTER, Form, Node
 from s2sgrad.runtime.record import elementwise_of
 
-_ndarray = np.ndarray
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
-make = object.__new__
+
+# what the templates use
+_COMMON = {
+    **{"np": np, "ndarray": np.ndarray, "float64": _F64, "float32": _F32, "box": box, "PAUSED": PAUSED},
+    **{"Tensor": Tensor, "make": object.__new__, "node_of": node_of, "Node": Node, "COUNTER": COUNTER},
+    **{"call": call, "floating": floating},
+}
 
 
 def _forms(operation, name, active, arity, number=None):
@@ -29,42 +37,57 @@ def _forms(operation, name, active, arity, number=None):
     return renamed(form, name, naming), renamed(exact, name, naming), keep, out
 
 
-def _generated(source, names):
-    """The function that `source` defines. What it uses of `names` are its globals: a closure would copy each per call."""
-    namespace = {**globals(), **names}
-    exec(source, namespace)
+def _generated(name, source, names):
+    """The function that `source` defines. What it uses are its globals: cells of a closure would be copied per call."""
+    file = f"<s2sgrad short way of {name}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    namespace = {**_COMMON, **names}
+    exec(compile(source, file, "exec"), namespace)
     return namespace["forward"]
+
+
+def _filled(template, **parts):
+    """`template` with parts of one or more lines in place of the names in braces, indented as these."""
+    lines = []
+    for line in template.strip().splitlines():
+        text = line.lstrip()
+        if text.startswith("{") and text.endswith("}"):
+            lines += textwrap.indent(parts[text[1:-1]].strip(), line[: -len(text)]).splitlines()
+        else:
+            lines.append(line.format(**parts))
+    return "\n".join(lines) + "\n"
 
 
 def _kept(values):
     """The source of the tuple that a node saves: by name, whether it keeps the value."""
-    return f"({', '.join([name if keep else 'None' for name, keep in values])},)"
+    names = [name if keep else "None" for name, keep in values]
+    return ", ".join(names) if len(names) > 1 else f"({names[0]},)"
 
 
 # how the argument `x` of a short way is brought up to date, and its node found
 _NODE = """
-    if {x}._simple:
-        {node} = {x}._node
-    elif {x}._inference:
-        return {otherwise}
-    else:
-        {node} = node_of({x})
+if {x}._simple:
+    {node} = {x}._node
+elif {x}._inference:
+    return {otherwise}
+else:
+    {node} = node_of({x})
 """
 
 # how a result is recorded
 _RESULT = """
-    t = make(Tensor)
-    t._a = z
-    t._simple = True
-    if edges is None:
-        t._node = None
-        return t
-    t._node = n = Node()
-    n.form = form
-    n.saved = saved
-    n.edges = edges
-    n.number = next(COUNTER)
+t = make(Tensor)
+t._a = z
+t._simple = True
+if edges is None:
+    t._node = None
     return t
+t._node = n = Node()
+n.form = form
+n.saved = saved
+n.edges = edges
+n.number = next(COUNTER)
+return t
 """
 
 _UNARY = """
@@ -74,14 +97,14 @@ def forward(x):
     {node_of_x}
     a = x._a
     dtype = a.dtype
-    if dtype is _F64:
+    if dtype is float64:
         form = exact_form
-    elif dtype is _F32:
+    elif dtype is float32:
         form = general_form
     else:
         return call(name, function, floating(x))
     z = function(a)
-    if type(z) is not _ndarray:
+    if type(z) is not ndarray:
         z = np.asarray(z)
         form = general_form
     {check_type}
@@ -90,26 +113,21 @@ def forward(x):
 """
 
 
-def _lines(text, **parts):
-    """`text` with parts of one or more lines in place of names in braces."""
-    return text.format(**{name: part.strip() for name, part in parts.items()})
-
-
 def unary(name, function):
     """The operation of one tensor, by a NumPy function with an elementwise rule."""
     form, exact, (keep,), out = _forms(elementwise_of(function), name, (0,), 1)
     ufunc = isinstance(function, np.ufunc)
     otherwise = "call(name, function, floating(x))"
-    source = _lines(
+    source = _filled(
         _UNARY,
         node_of_x=_NODE.format(x="x", node="edges", otherwise=otherwise),
         # what a Python function returns is not known to be of the same type
-        check_type="" if ufunc else f"if z.dtype is not dtype:\n        return {otherwise}",
+        check_type="" if ufunc else f"if z.dtype is not dtype:\n    return {otherwise}",
         saved=_kept([("a", keep)] + [("z", True)] * out),
         result=_RESULT,
     )
     names = {"name": name, "function": function, "general_form": form, "exact_form": exact if ufunc else form}
-    return _generated(source, names)
+    return _generated(name, source, names)
 
 
 def operands(*values):
@@ -120,31 +138,22 @@ def operands(*values):
 
 _BINARY = """
 def forward(x, y):
-    if PAUSED.count or type(x) is not Tensor and not isinstance(x, Tensor):
+    if {unusual}:
         return general(x, y)
     {node_of_x}
     a = x._a
     dtype = a.dtype
-    exact = dtype is _F64
-    if not exact and dtype is not _F32:
+    exact = dtype is float64
+    if not exact and dtype is not float32:
         return general(x, y)
     kind = type(y)
-    if kind is float or kind is int:
-        {boxed}
-        z = function(a, b)
-        if type(z) is not _ndarray:
-            z = np.asarray(z)
-            exact = False
-        form = exact_n if exact else form_n
-        edges = node
-        saved = {saved_n}
-    elif kind is Tensor or isinstance(y, Tensor):
+    if kind is Tensor or kind is not float and kind is not int and isinstance(y, Tensor):
         {node_of_y}
         b = y._a
         if a is not b and (b.dtype is not dtype or a.shape != b.shape):
             return careful(x, y)
         z = function(a, b)
-        if type(z) is not _ndarray:
+        if type(z) is not ndarray:
             z = np.asarray(z)
             exact = False
         if other is None:
@@ -159,6 +168,15 @@ def forward(x, y):
             form = exact_xy if exact else form_xy
             edges = node, other
             saved = {saved_xy}
+    elif kind is float or kind is int:
+        {boxed}
+        z = function(a, b)
+        if type(z) is not ndarray:
+            z = np.asarray(z)
+            exact = False
+        form = exact_n if exact else form_n
+        edges = node
+        saved = {saved_n}
     else:
         return general(x, y)
     {check_type}
@@ -167,14 +185,14 @@ def forward(x, y):
 
 # a number as an array; of bools, each operation thinks otherwise
 _BOXED = """
-        if exact:
-            global last
-            known, b = last
-            if known is not y:
-                b = box(y)
-                last = y, b
-        else:
-            b = float(y)
+if exact:
+    global last
+    known, b = last
+    if known is not y:
+        b = box(y)
+        last = y, b
+else:
+    b = float(y)
 """
 
 
@@ -199,12 +217,14 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
 
     kept = {"x": [("a", x_x), ("b", x_y)], "y": [("a", y_x), ("b", y_y)], "xy": [("a", xy_x), ("b", xy_y)]}
     outs = {"x": x_out, "y": y_out, "xy": xy_out}
-    source = _lines(
+    no_tensor = "type(x) is not Tensor and not isinstance(x, Tensor)"
+    source = _filled(
         _BINARY,
+        unusual="PAUSED.count" if otherwise else f"PAUSED.count or {no_tensor}",  # operators are of tensors
         node_of_x=_NODE.format(x="x", node="node", otherwise="general(x, y)"),
-        node_of_y=_NODE.format(x="y", node="other", otherwise="careful(x, y)").replace("\n", "\n    "),
+        node_of_y=_NODE.format(x="y", node="other", otherwise="careful(x, y)"),
         boxed=_BOXED if boxes else "b = float(y)",
-        check_type="" if boxes else "if z.dtype is not dtype:\n        return careful(x, y)",
+        check_type="" if boxes else "if z.dtype is not dtype:\n    return careful(x, y)",
         saved_n=_kept([("a", x_x), ("b", True)] + [("z", True)] * x_out),
         **{f"saved_{which}": _kept(kept[which] + [("z", True)] * outs[which]) for which in kept},
         result=_RESULT,
@@ -214,7 +234,7 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
         **{"form_x": form_x, "form_y": form_y, "form_xy": form_xy, "form_n": form_n},
         **{"exact_x": exact_x, "exact_y": exact_y, "exact_xy": exact_xy, "exact_n": exact_n},
     }
-    return _generated(source, names)
+    return _generated(name, source, names)
 
 
 def product(name, function, otherwise):
