@@ -20,6 +20,7 @@ from s2sgrad.api.explain import Explanation, Row
 from s2sgrad.api.results import explain_failure
 from s2sgrad.api.trees import kinds
 from s2sgrad.errors import CompileError
+from s2sgrad.runtime.allocator import keep_freed_memory
 from s2sgrad.runtime.fallback import is_recording, running
 from s2sgrad.transform.spec import Spec
 
@@ -147,6 +148,7 @@ class Transform:
 
     def settle(self, args, kwargs, recorded=False) -> "Entry":
         """Find out how calls like this one run: on the tape where they are `recorded` in another function."""
+        keep_freed_memory()
         bound, chosen = self.bind(args, kwargs)
         for target in chosen:
             trees.require_differentiable(target.get(bound.arguments), str(target), self.name)
