@@ -111,7 +111,12 @@ def is_range(x: ir.Code, namespace: ir.Namespace) -> bool:
     node = x.node
     if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
         return False
-    return "range" not in x.reads and "range" not in namespace.globals and "range" not in namespace.cells
+    return is_builtin("range", x.reads, namespace)
+
+
+def is_builtin(name: str, reads: dict, namespace: ir.Namespace) -> bool:
+    """Does nothing else have the name of something that is built in?"""
+    return name not in reads and name not in namespace.globals and name not in namespace.cells
 
 
 def restored(block: ir.Block) -> dict:

@@ -86,7 +86,7 @@ def test_plain_where_it_can_be():
         assert "over(" not in derivative.source and "times(" not in derivative.source
 
 
-@pytest.mark.parametrize("function, name", [(growing, "times"), (inverse, "over"), (masked, "over")])
+@pytest.mark.parametrize("function, name", [(growing, "times"), (inverse, "product"), (masked, "over")])
 def test_careful_where_it_has_to_be(function, name):
     def total(x):
         return np.sum(function(x))

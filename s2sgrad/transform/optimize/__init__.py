@@ -3,7 +3,7 @@
 ``share`` computes nothing twice, ``fold`` says things more simply, ``prune`` drops what nobody reads,
 ``accumulate`` adds in place, ``stack`` appends to lists instead of copying them. The user's own statements
 stay as they are, except that those whose results nobody needs any more go away. ``relax`` uses the plain
-operators where zeros need no care, ``idiom`` those that NumPy does fastest.
+operators where zeros need no care, ``idiom`` those that NumPy does fastest, ``calls`` makes fewer of them.
 """
 
 import dataclasses
@@ -12,6 +12,7 @@ from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.optimize.accumulate import accumulate
 from s2sgrad.transform.optimize.borrow import borrow
+from s2sgrad.transform.optimize.calls import with_fewer_calls
 from s2sgrad.transform.optimize.factor import factor
 from s2sgrad.transform.optimize.fold import fold, refold
 from s2sgrad.transform.optimize.idiom import idiomatic
@@ -58,7 +59,7 @@ def _run(function: ir.Function, in_place: bool, callees: dict) -> ir.Function:
         if said is not function:
             function = prune(said)
     if in_place:
-        function = stack(prune(borrow(prune(accumulate(function)))))
+        function = with_fewer_calls(stack(prune(borrow(prune(accumulate(function))))))
     return dataclasses.replace(function, body=_with_callees(function.body, in_place, callees))
 
 

@@ -41,6 +41,7 @@ from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import is_slice
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
+from s2sgrad.transform.analysis.spans import Spans
 from s2sgrad.transform.ir import Kind, Value
 
 _FRESH = {
@@ -69,6 +70,7 @@ class _Accumulate:
     def __init__(self, function: ir.Function):
         self.lengths = Lengths(None, function.body.statements)
         self.uses = walk.use_counts(function.body)
+        self.spans = Spans(walk.statements(function.body), function.namespace)
 
     def once(self, operand) -> bool:
         """Whether a value is read in one place only."""
@@ -79,7 +81,7 @@ class _Accumulate:
     def block(self, statements: list, mapping: dict) -> list:
         """The statements of a block, adding in place."""
         fresh: set = set()  # arrays that a statement of this block has made
-        zeros: set = set()  # those of them that hold zeros
+        zeros: dict = {}  # those of them that hold zeros, but for some places: these
         done = []
         for s in statements:
             s = self.inner(s, mapping) if isinstance(s, ir.If | ir.For) else walk.substituted(s, mapping)
@@ -89,9 +91,14 @@ class _Accumulate:
                     if isinstance(s, ir.Accumulate) or is_fresh(s):
                         fresh.add(s.target)
                         if isinstance(s, ir.Op) and s.function is np.zeros_like:
-                            zeros.add(s.target)
+                            zeros[s.target] = []
                 case ir.Accumulate():
-                    if s.into in zeros and s.index is None and self.once(s.into) and self.is_like(s.value, s.into):
+                    if (
+                        zeros.get(s.into) == []
+                        and s.index is None
+                        and self.once(s.into)
+                        and self.is_like(s.value, s.into)
+                    ):
                         if s.value in fresh and self.once(s.value):  # it is the sum itself
                             mapping[s.target] = s.value
                             self.uses[s.value] = self.uses[s.target]
@@ -101,8 +108,11 @@ class _Accumulate:
                     elif s.into in fresh:
                         fresh.add(s.target)
                         if s.into in zeros and s.index is not None and is_slice(s.index) and self.once(s.into):
-                            # the first that is added to zeros is what is there
-                            s = ir.Store(s.target, s.into, s.index, s.value, None, None, False, s.location)
+                            places = zeros[s.into]
+                            if all(self.spans.are_apart(s.index, place) for place in places):
+                                # the first that is added to zeros is what is there
+                                zeros[s.target] = [*places, s.index]
+                                s = ir.Store(s.target, s.into, s.index, s.value, None, None, False, s.location)
                 case ir.Store():
                     if s.into in fresh:
                         fresh.add(s.target)

@@ -326,6 +326,9 @@ def _times(build, g, p):
         return build.op(MUL, g, p)
     if (inner := _defined(build, g, NEG)) is not None:
         return build.op(NEG, build.op(arrays.times, inner[0], p))
+    quotient, reciprocal = _defined(build, g, arrays.over), _defined(build, p, DIV)
+    if quotient and reciprocal and _is(reciprocal[0], 1) and reciprocal[1] is quotient[1]:  # `p` is at hand
+        return build.op(arrays.times, build.op(arrays.times, quotient[0], p), p)
     return _along(build, g, p)
 
 
@@ -378,6 +381,8 @@ def _unbroadcast(build, g, x):
         if places is None or gt.kind is not Kind.ARRAY or not _single(gt, xt):
             if (inner := _defined(build, g, NEG)) is not None:
                 return build.op(NEG, build.op(arrays.unbroadcast, inner[0], x))
+            if (inner := _defined(build, g, MUL)) is not None and (wider := _summed_once(build, *inner)) is not None:
+                return build.op(arrays.unbroadcast, wider, x)
             template = _template(build, x)
             return None if template is x else build.op(arrays.unbroadcast, g, template)
         if not gt.is_real and xt.is_real:
@@ -388,6 +393,31 @@ def _unbroadcast(build, g, x):
     if gt.is_real or (xt.dtype is not None and not xt.is_real):
         return g
     return build.op(np.real, g) if xt.is_real else None
+
+
+def _summed_once(build, g, factor):
+    """``h * factor`` for ``unbroadcast(h, y) * factor``, where it is summed after the product anyway.
+
+    That is the same where `factor` was broadcast to `y`, as one of those that `y` was computed from, entry by entry.
+    """
+    define = build.definitions.get(g) if isinstance(g, Value) else None
+    if not isinstance(define, ir.Op) or define.function is not arrays.unbroadcast:
+        return None
+    wide, y = define.args
+    if not _is_part(build, factor, y):
+        return None
+    s, t = types.type_of(wide), types.type_of(y)
+    alike = s.kind is t.kind is Kind.ARRAY and s.ndim is not None and s.ndim == t.ndim
+    real = s.is_real and t.is_real and types.type_of(factor).is_real
+    return build.op(MUL, wide, factor) if alike and real else None
+
+
+def _is_part(build, x, y, depth: int = 3) -> bool:
+    """Is `y` seen to be computed, entry by entry, from `x` and others?"""
+    define = build.definitions.get(y) if depth and isinstance(y, Value) else None
+    if not isinstance(define, ir.Op) or define.kwargs or define.function not in _ELEMENTWISE:
+        return False
+    return x in define.args or any([_is_part(build, x, a, depth - 1) for a in define.args])
 
 
 def _single(gt: ir.Type, xt: ir.Type) -> bool:

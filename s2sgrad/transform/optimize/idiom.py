@@ -6,6 +6,8 @@ In::
     s = np.sum(t)
     u = np.expand_dims(g, -1)
     c = np.copy(g)
+    m = operator.matmul(w, v)           # of which nothing else is read
+    r = m[n:]
     z = times(k, n)                     # numbers
     q = over(k, f)                      # Python's own numbers, by which the function has divided
 
@@ -14,6 +16,8 @@ Out::
     s = np.vdot(x, y)
     u = g[:, None]
     c = g.copy()
+    t = w[n:]
+    r = t @ v
     z = k * n if k else 0.0
     q = k / f if k else 0.0             # where `f` is zero the function has raised
 
@@ -35,14 +39,17 @@ f(x):
 import dataclasses
 import operator
 
+import gast
 import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Constant, Kind, Value
 
+PRODUCTS = {operator.matmul, np.matmul, np.dot}
 INNER = {operator.mul: np.vdot, arrays.times: arrays.inner}
 
 
@@ -72,6 +79,13 @@ def divisors(block: ir.Block, entering=()):
             yield from divisors(inner, walk.enters(s))
 
 
+def is_run(index) -> bool:
+    """Is an index surely one slice?"""
+    if isinstance(index, ir.Code) and isinstance(index.node, gast.Slice):
+        return True
+    return types.type_of(index).cls is slice
+
+
 class _Idioms:
     def __init__(self, body: ir.Block):
         everything = list(walk.statements(body))
@@ -79,11 +93,15 @@ class _Idioms:
         self.divisors = set(divisors(body))
         self.definitions = {s.target: s for s in everything if isinstance(s, ir.Op)}
         self.uses = walk.use_counts(body)
+        self.memory = Memory(body)
 
     def block(self, statements: list, outer: Lengths) -> list:
         lengths = Lengths(outer, statements)
         done = []
         for s in statements:
+            if self.is_part_of_product(s):
+                done += self.product_of_part(s)
+                continue
             if inner := walk.blocks(s):
                 said = [self.block(b.statements, lengths) for b in inner]
                 if not all(all(map(operator.is_, a, b.statements)) for a, b in zip(said, inner, strict=True)):
@@ -103,6 +121,27 @@ class _Idioms:
         if s.function in (arrays.times, arrays.over) and not s.kwargs:
             return self.guarded(s)
         return s
+
+    def is_part_of_product(self, s) -> bool:
+        """Is it a run of rows of a product, of which nothing else is read?"""
+        if not isinstance(s, ir.Op) or s.function is not operator.getitem or not is_run(s.args[1]):
+            return False
+        product = self.definitions.get(s.args[0]) if self.uses[s.args[0]] == 1 else None
+        if product is None or product.function not in PRODUCTS or len(product.args) != 2 or product.kwargs:
+            return False
+        left, right = product.args
+        plain = types.type_of(left).ndim == 2 and types.type_of(right).ndim in (1, 2)
+        return plain and not any(map(self.memory.is_written, product.args))
+
+    def product_of_part(self, s: ir.Op) -> list:
+        """The product of these rows only."""
+        product = self.definitions[s.args[0]]
+        left, right = product.args
+        part = Value("t", types.infer(operator.getitem, (left, s.args[1])))
+        return [
+            ir.Op(part, operator.getitem, (left, s.args[1]), {}, None, s.location),
+            ir.Op(s.target, product.function, (part, right), {}, product.spelling, s.location),
+        ]
 
     def guarded(self, s: ir.Op):
         """A product or quotient of numbers that is zero where its first factor is."""

@@ -1,0 +1,132 @@
+"""Makes fewer and cheaper calls: several questions in one, what is made in each turn of a loop in the shortest way.
+
+In::
+
+    a = where_less(g, x, y)
+    b = where_less(g, y, x)
+    t = times(g, p)                     # arrays
+    u = times(t, q)
+    z = np.zeros_like(v)                # in a loop, doubles
+
+Out::
+
+    t = split_by_less(g, x, y)
+    (a, b) = t
+    u = product(g, p, q)
+    s = v.shape
+    z = np.zeros(s)
+
+What it gives is for emission, as the last of all: it has no derivatives, and no other pass knows it.
+
+Examples
+--------
+>>> from s2sgrad.transform.show import show
+>>> g, p, q, t, u = (Value(name, types.one_array("float64", 1)) for name in "gpqtu")
+>>> body = ir.Block([ir.Op(t, arrays.times, (g, p)), ir.Op(u, arrays.times, (t, q))], (u,))
+>>> f = ir.Function("f", [ir.Parameter(v) for v in (g, p, q)], body, ir.Namespace({}), backward_at=0)
+>>> print(show(with_fewer_calls(f)))
+f(g, p, q):
+    u = arrays.product(g, p, q)
+    -> u
+"""
+
+import dataclasses
+
+import numpy as np
+
+from s2sgrad.runtime import arrays
+from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.ir import Kind, Value
+
+
+def with_fewer_calls(function: ir.Function) -> ir.Function:
+    """Rewrite operations of the generated part of a function."""
+    at = function.backward_at
+    if at is None:
+        return function
+    statements = function.body.statements
+    after = _Calls(function).block(statements[at:], in_loop=False)
+    return dataclasses.replace(function, body=ir.Block(statements[:at] + after, function.body.results))
+
+
+class _Calls:
+    def __init__(self, function: ir.Function):
+        self.uses = walk.use_counts(function.body)
+        self.same = walk.restored(function.body)
+        self.made = {p.value for p in function.parameters}
+        self.carried: dict = {}
+        for s in walk.statements(function.body):
+            if isinstance(s, ir.Op | ir.Accumulate | ir.Store):
+                self.made.add(s.target)
+            elif isinstance(s, ir.For):
+                ends = zip(s.carried, s.body.results, strict=False)
+                self.carried.update({c.parameter: (c.initial, following) for c, following in ends})
+
+    def block(self, statements: list, in_loop: bool) -> list:
+        done: list = []
+        products: dict = {}  # from a value to the operation that gives it: what may become part of a product
+        halves: dict = {}  # from what is compared, and what is to be split, to the operation
+        for s in statements:
+            if inner := walk.blocks(s):
+                inside = in_loop or isinstance(s, ir.For)
+                s = walk.with_blocks(s, [ir.Block(self.block(b.statements, inside), b.results) for b in inner])
+            if not isinstance(s, ir.Op):
+                if not isinstance(s, ir.Make | ir.Unpack):
+                    products.clear()  # it may write to what the factors are
+                done.append(s)
+            elif s.function is arrays.times and s.target.type.kind is Kind.ARRAY:
+                done.append(self.product(s, done, products))
+            elif s.function is arrays.where_less and not self.split(s, done, halves):
+                done.append(s)
+            elif s.function is np.zeros_like and in_loop:
+                done += self.zeros(s)
+            elif s.function is not arrays.where_less:
+                done.append(s)
+        return done
+
+    def product(self, s: ir.Op, done: list, products: dict) -> ir.Op:
+        """A product with the factors of the product that its first factor is."""
+        first, factor = s.args
+        if first in products and self.uses[first] == 1:
+            before = products.pop(first)
+            done.remove(before)
+            s = ir.Op(s.target, arrays.product, (*before.args, factor), {}, None, s.location)
+        products[s.target] = s
+        return s
+
+    @staticmethod
+    def split(s: ir.Op, done: list, halves: dict) -> bool:
+        """Ask for both parts of a cotangent at once, where the other one has been asked for."""
+        g, x, y = s.args
+        other = halves.get((g, y, x))
+        if s.target.type.kind is not Kind.ARRAY or not s.target.type.ndim:
+            return False
+        if other is None:
+            halves[g, x, y] = s
+            return False
+        both = Value("t", types.sequence(Kind.TUPLE, [other.target.type, s.target.type]))
+        at = done.index(other)
+        done[at : at + 1] = [
+            ir.Op(both, arrays.split_by_less, other.args, {}, None, s.location),
+            ir.Unpack((other.target, s.target), both, s.location),
+        ]
+        return True
+
+    def is_there(self, x, seen: frozenset = frozenset()) -> bool:
+        """Is an array surely not None, as what a loop has not come to yet would be?"""
+        x = self.same.get(x, x)
+        if x in self.made or x in seen:
+            return True
+        return x in self.carried and all(self.is_there(end, seen | {x}) for end in self.carried[x])
+
+    def zeros(self, s: ir.Op) -> list:
+        """``np.zeros_like`` is written in Python, and looks at what it need not ask for."""
+        (x,) = s.args
+        if s.target.type.dtype != "float64" or x.type.kind is not Kind.ARRAY or not self.is_there(x):
+            return [s]
+        shape = Value("t", types.infer(np.shape, (x,)))
+        return [
+            ir.Op(shape, np.shape, (x,), {}, "shape", s.location),
+            ir.Op(s.target, np.zeros, (shape,), {}, None, s.location),
+        ]

@@ -1,0 +1,159 @@
+"""Fewer calls, less copying: the generated code that it gives, and that its numbers are those of the tape."""
+
+import numpy as np
+import pytest
+
+from s2sgrad import grad
+from s2sgrad.runtime import arrays
+
+RNG = np.random.default_rng(7)
+
+
+def agreeing(function, *args, argnums=0):
+    """The source of the compiled gradient, which is that of the tape."""
+    compiled, taped = (grad(function, argnums, mode=mode) for mode in ("compiled", "tape"))
+    found, expected = compiled(*args), taped(*args)
+    for d, e in zip(*[g if isinstance(argnums, tuple) else (g,) for g in (found, expected)], strict=True):
+        assert np.shape(d) == np.shape(e)
+        np.testing.assert_allclose(d, e, rtol=1e-12, atol=1e-14)
+    return compiled.source
+
+
+# ---------------------------------------------------------------- minimum and maximum ask once
+
+
+SPECIAL = np.array([0.0, -1.0, 2.0, np.inf, -np.inf, np.nan, 3.0])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("y", [SPECIAL, np.roll(SPECIAL, 1), SPECIAL[:, None], 1.0, np.float32(2.0)])
+@pytest.mark.parametrize("special", [False, True])
+def test_both_parts_are_those_of_each(dtype, y, special):
+    shape = np.broadcast_shapes(SPECIAL.shape, np.shape(y))
+    g = (np.resize(SPECIAL, shape) if special else RNG.normal(size=shape)).astype(dtype)
+    found = arrays.split_by_less(g, SPECIAL, y)
+    for part, expected in zip(found, (arrays.where_less(g, SPECIAL, y), arrays.where_less(g, y, SPECIAL)), strict=True):
+        assert part.dtype == g.dtype
+        np.testing.assert_array_equal(part, expected)
+
+
+def test_a_strided_cotangent():
+    g, x, y = RNG.normal(size=(3, 6, 4))[:, ::2, ::-1]
+    less = x < y
+    for part, expected in zip(arrays.split_by_less(g, x, y), (g * less, g * ~less), strict=True):
+        np.testing.assert_array_equal(part, expected)
+
+
+def test_minimum_of_two_arrays():
+    def f(x, y):
+        for _ in range(3):
+            x, y = np.minimum(x, y * y), np.maximum(x, y)
+        return np.sum(x * y)
+
+    source = agreeing(f, RNG.normal(size=5), RNG.normal(size=5), argnums=(0, 1))
+    assert "where_less(" not in source and source.count("split_by_less(") == 2
+
+
+# ---------------------------------------------------------------- products in which zeros stay
+
+
+def test_a_product_keeps_zeros():
+    g, p, q = np.array([0.0, 1.0, 0.0, 2.0]), np.array([np.inf, 0.0, 1.0, 3.0]), np.array([1.0, np.inf, np.nan, 4.0])
+    np.testing.assert_array_equal(arrays.product(g, p, q), [0.0, 0.0, 0.0, 24.0])
+    np.testing.assert_array_equal(arrays.product(g, p, q), arrays.times(arrays.times(g, p), q))
+
+
+def test_the_derivative_of_a_logistic_function_multiplies_by_what_is_at_hand():
+    def f(x):
+        return np.sum(1 / (1 + np.exp(-x)))
+
+    with np.errstate(over="ignore"):
+        source = agreeing(f, np.array([0.5, -1.0, 800.0, -800.0]))
+    assert "over(" not in source and source.count("product(") == 1
+
+
+def test_a_reciprocal_where_its_cotangent_is_zero():
+    def f(x):
+        return np.sum(np.where(x > 0, 1 / x, x) + np.where(x > 0, 2 / x, x))
+
+    with np.errstate(all="ignore"):
+        agreeing(f, np.array([0.0, 2.0, -1.0, np.inf, np.nan, -np.inf, 1e-200]))
+
+
+# ---------------------------------------------------------------- parts that do not overlap
+
+
+def gates(w, x):
+    n = len(x) // 4
+    h = np.ones(n)
+    for _ in range(3):
+        z = w * x
+        h = np.tanh(z[:n]) * h + np.sin(z[n : 2 * n]) * z[2 * n : 3 * n] + z[3 * n :]
+    return np.sum(h * h)
+
+
+def test_parts_that_follow_each_other_are_stored():
+    source = agreeing(gates, RNG.normal(size=12), RNG.normal(size=12))
+    assert source.count("dz[") == 4 and "] += " not in source
+    assert "dz = np.zeros(x.shape)" in source
+
+
+@pytest.mark.parametrize("part", [lambda z, n, m: z[1 : n + 1], lambda z, n, m: z[-n:], lambda z, n, m: z[m : m + n]])
+def test_parts_that_may_overlap_are_added(part):
+    def f(w, x, m):
+        n = len(x) // 4
+        z = w * x
+        return np.sum(z[:n] * part(z, n, m))
+
+    assert "] += " in agreeing(f, RNG.normal(size=8), RNG.normal(size=8), 1)
+
+
+def test_a_bound_that_may_be_negative_is_no_length():
+    def f(w, n):
+        z = w * w
+        return np.sum(z[:n]) * np.sum(z[n:]) + np.sum(z[: 2 * n] * 3.0)
+
+    for n in (2, -2):
+        assert "] += " in agreeing(f, RNG.normal(size=8), n)
+
+
+# ---------------------------------------------------------------- what is not asked for is not computed
+
+
+def test_a_part_of_a_product_is_the_product_of_a_part():
+    def f(w, xs):
+        h = np.zeros(3)
+        for x in xs:
+            h = np.tanh(np.concatenate([x, h]) @ w)
+        return np.sum(h)
+
+    source = agreeing(f, RNG.normal(size=(5, 3)), RNG.normal(size=(4, 2)))
+    assert "w[n:] @ " in source
+
+
+def test_what_was_stretched_is_summed_once():
+    def f(a, b, c, n):
+        for i in range(n):
+            y = a[i:] * b
+            c = y + c
+        return np.sum(c * c)
+
+    a, c = RNG.normal(size=4), RNG.normal(size=4)
+    for b in (RNG.normal(size=4), RNG.normal(size=1)):
+        agreeing(f, a, b, c, 1, argnums=(0, 1, 2))
+    agreeing(f, a[:1], RNG.normal(size=1), c, 1, argnums=(0, 1, 2))
+    agreeing(f, a[:1], c, RNG.normal(size=(3, 4)), 1, argnums=(0, 1, 2))
+
+
+def test_nothing_is_made_like_what_is_not_there_yet():
+    def f(params, x):
+        for w, b in params:
+            y = x @ w + b[0]
+        return np.sum(y) + np.sum(w * w) + np.sum(b)
+
+    params = [(RNG.normal(size=(3, 3)), RNG.normal(size=3)) for _ in range(6)]
+    found, expected = (grad(f, mode=mode)(params, np.ones((2, 3))) for mode in ("compiled", "tape"))
+    for one, other in zip(found, expected, strict=True):
+        for d, e in zip(one, other, strict=True):
+            np.testing.assert_allclose(d, e, rtol=1e-12)
