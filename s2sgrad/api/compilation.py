@@ -234,6 +234,7 @@ class CompiledPair(Compiled):
         active = tuple(i in chosen_parameters for i in range(len(lowered.function.parameters)))
         forward, backward = map(optimize.run, reverse.pair(lowered.function, active))
         self.several = sum(active) > 1
+        self.apart = lowered.apart
         self.chosen = chosen
         self.order = sorted(chosen_parameters)
         self.emitted = emit([forward]), emit([backward])
@@ -245,6 +246,7 @@ class CompiledPair(Compiled):
         return "\n\n".join(emitted.source for emitted in self.emitted)
 
     def run(self, *args, **kwargs):
+        before = trees.map_leaves(lambda leaf: leaf, args) if self.apart else args  # containers as they are now
         out, saved = self.forward(*args, **kwargs)
         saved = _owned(saved)
         results, rebuild = flatten(out)
@@ -259,7 +261,9 @@ class CompiledPair(Compiled):
                 annotate(error)
                 raise
             by_parameter = dict(zip(self.order, found if self.several else (found,), strict=True))
-            return tuple([as_gradient(_cotangent(by_parameter, t), args[t.index + (t.item or 0)]) for t in self.chosen])
+            return tuple(
+                [as_gradient(_cotangent(by_parameter, t), before[t.index + (t.item or 0)]) for t in self.chosen]
+            )
 
         return out, pullback
 

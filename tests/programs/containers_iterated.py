@@ -124,7 +124,7 @@ def argument_changed_by_what_is_read_outside(x, y):
     return np.sum(y * y * W)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def dict_that_loses_an_item(x):
     p = {"w": x * 2, "b": x[0]}
     v = p.pop("b")

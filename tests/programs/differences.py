@@ -95,7 +95,7 @@ def gradient(function, args, kwargs, which):
     leaves, rebuild = flatten(argument(function, args, kwargs, which))
 
     def moved(position, value):
-        changed = rebuild([*leaves[:position], value, *leaves[position + 1 :]])
+        changed = rebuild(copy.deepcopy([*leaves[:position], value, *leaves[position + 1 :]]))
         new_args, new_kwargs = replace_argument(function, args, kwargs, which, changed)
         return function(*new_args, **new_kwargs)
 

@@ -599,3 +599,68 @@ def exchanged_or_not(x):
 
 def test_an_exchange_in_one_branch_and_a_number_in_the_other():
     np.testing.assert_allclose(grad(exchanged_or_not, mode="compiled")(X), grad(exchanged_or_not, mode="tape")(X))
+
+
+SEEN = [1.0, 2.0]
+
+
+def seen():
+    return SEEN[0]
+
+
+def test_a_list_that_is_changed_may_be_another_argument():
+    def f(x, p, q):
+        q[0] = x[0] * 3
+        return p[0] * x[1] + q[0]
+
+    g = grad(f)
+    assert list(g(np.array([2.0, 5.0]), [1.0], [1.0])) == [3.0, 1.0] and g.engine == "compiled"
+    q = [1.0]
+    assert list(g(np.array([2.0, 5.0]), q, q)) == [18.0, 6.0] and q == [6.0]
+
+
+def test_a_list_that_is_changed_may_be_read_by_a_function_that_is_called():
+    def f(x, q):
+        q[0] = x[0] * 3
+        return q[0] * x[1] + seen()
+
+    g = grad(f)
+    assert list(g(np.array([2.0, 5.0]), [1.0])) == [15.0, 6.0] and g.engine == "compiled"
+    assert list(g(np.array([2.0, 5.0]), SEEN)) == [18.0, 6.0]
+
+
+def test_an_array_in_a_list_that_is_changed_may_be_another_argument():
+    def f(x, q):
+        q[0][0] = x[1] * 3
+        return np.sum(x * q[0])
+
+    g = grad(f)
+    x = np.array([2.0, 5.0])
+    assert list(g(x, [np.ones(2)])) == [15.0, 7.0] and g.engine == "compiled"
+    with pytest.raises(TapeError, match="also reached as another array object"):
+        g(x, [x[:]])
+
+
+def test_a_pullback_has_the_structure_that_the_container_had():
+    def f(x, d):
+        d["c"] = x * d["b"]
+        del d["b"]
+        return np.sum(d["c"] * d["a"])
+
+    _, pull = vjp(f, X, {"a": X * 2, "b": 3.0})
+    dx, dd = pull(1.0)
+    np.testing.assert_allclose(dx, X * 2 * 3)
+    assert list(dd) == ["a", "b"]
+    np.testing.assert_allclose(dd["a"], X * 3)
+    np.testing.assert_allclose(dd["b"], np.sum(X * X * 2))
+
+
+def test_a_list_that_is_changed_and_returned_is_not_followed():
+    def f(x, q):
+        q[0] = np.sum(x)
+        return q[0] * x[0], q
+
+    q = [1.0]
+    g = grad(f, has_aux=True)
+    gradient, aux = g(np.array([2.0, 5.0]), q)
+    assert aux == q == [7.0] and list(gradient) == [9.0, 2.0] and g.engine == "tape"

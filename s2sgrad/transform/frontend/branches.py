@@ -209,6 +209,8 @@ class Branches:
                 f"{name} may have no value here: it is assigned in one branch only",
             )
             return Unbound(reason, is_unset(a) and is_unset(b))
+        if self.holds_callers(a) or self.holds_callers(b):
+            return Unbound(f"{name} may be a container of the caller's")
         if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value and a.operand is b.operand:
             return a
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
@@ -229,9 +231,8 @@ class Branches:
         for name, thing in env.items():
             if thing in known:
                 self.env[name] = known[thing]
-            elif self.same_object(thing, before.get(name)) is not None:
-                stale.add(self.same_object(thing, before[name]))
-                self.env[name] = before[name]
+            elif thing is not before.get(name) and isinstance(thing, ir.Value) and thing in self.objects:
+                stale.add(self.objects[thing])
             elif thing is not before.get(name) and isinstance(thing, ir.Value):
                 known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
                 self.same_optional(after, thing)

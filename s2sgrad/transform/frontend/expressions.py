@@ -37,7 +37,6 @@ from s2sgrad.transform.frontend.kinds import (
     part,
     tuple_union,
 )
-from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import FUNCTIONS, Bound, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
@@ -166,7 +165,8 @@ class Expressions(InertExpressions):
             self.session.arrays.setdefault(read.key, read)
         if id(value) not in self.object_regions:
             container = not isinstance(value, (tuple,)) and not hasattr(value, "__array__")
-            if read is None and not isinstance(value, (int, float, complex, str, type(None), np.generic)):
+            plain = isinstance(value, (int, float, complex, str, type(None), np.generic, np.ufunc))
+            if read is None and not plain:
                 self.session.objects.append(type(value).__name__)
             self.object_regions[id(value)] = effects.Region((), external=True, container=container)
         return self.object_regions[id(value)]
@@ -175,10 +175,9 @@ class Expressions(InertExpressions):
 
     def expression(self, node):
         """`node` lowered: an operand, a known object, a function, or an `Inert`."""
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in BUILDING:
-            found = self.list_method(node, node)
-            if found is not None:
-                return found
+        edited = self.edit(node, node) if isinstance(node, gast.Call) else None
+        if edited is not None:
+            return edited
         item = self.held_item(node)
         if isinstance(item, ir.Value):
             return item
@@ -375,7 +374,8 @@ class Expressions(InertExpressions):
         active = self.item_activity(base, key, index)
         if not any_active(active):
             return self.inert(node)
-        result = self.value("t", self.item(t, index), active, self.regions_of(base))
+        inside = [r for item in self.made[base] for r in self.regions_of(item)] if base in self.made else None
+        result = self.value("t", self.item(t, index), active, self.regions_of(base) if inside is None else inside)
         if result.type.kind is Kind.UNKNOWN and result.type == ir.UNKNOWN:
             self.refuse("what this element is cannot be told", node)
         self.emit(ir.Op(result, operator.getitem, (base, index), {}, None, self.found.location(node)))
@@ -508,6 +508,13 @@ class Expressions(InertExpressions):
                 self.refuse("lists of unknown length that carry a derivative are put together", node)
             items = [item for thing in things for item in self.items_of(thing, node)]
             return self.make_container(types.sequence(kinds[0].kind, list(map(self.type_of, items))), items, node)
+        if function is operator.mul and kinds[0].kind in SEQUENCES and kinds[0].items is not None:
+            times = self.literal_key(nodes[1])
+            if type(times) is int:
+                return self.sequence_of(kinds[0].kind, self.items_of(things[0], node) * times, node)
+        if function is operator.or_ and all(k.kind is Kind.DICT and k.keys is not None for k in kinds):
+            pairs = [zip(k.keys, self.items_of(t, node), strict=True) for k, t in zip(kinds, things, strict=True)]
+            return self.new_dict(dict(pairs[0]) | dict(pairs[1]), node)
         return self.op(function, things, {}, node)
 
     def op(self, function, args: list, kwargs: dict, node, spelling=None):

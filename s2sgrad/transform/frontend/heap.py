@@ -32,10 +32,13 @@ class Object:
     label : str
         The name it got first.
     number : int
+    outside : ir.Value or None
+        The container of the caller's that it is, which is changed as well.
     """
 
     label: str
     number: int
+    outside: ir.Value | None = None
 
     def slot(self, key) -> str:
         """The name of a slot; its beginning is what a value in it is called."""
@@ -114,17 +117,28 @@ class Heap:
 
     def put_item(self, container: ir.Value, key, thing) -> None:
         """``container[key] = thing``."""
-        made = self.objects[container]
-        item = self.fill(made.slot(key), thing)
-        t, known = container.type, keys_of(container.type)
-        if key not in known:
-            t = dataclasses.replace(t, items=(*t.items, item.type), keys=(*known, key))
+        self.refill(container, self.contents(container) | {key: thing})
+
+    def contents(self, container: ir.Value) -> dict:
+        """What a container of known items holds, by key."""
+        return dict(zip(keys_of(container.type), self.made[container], strict=True))
+
+    def refill(self, container: ir.Value, contents: dict) -> None:
+        """Let a container hold `contents`, and nothing else."""
+        made, before = self.objects[container], self.contents(container)
+        now = {key: self.fill(made.slot(key), thing) for key, thing in contents.items()}
+        for key in before.keys() - now.keys():
+            del self.env[made.slot(key)]
         own = self.regions[container].root()
         for name, other in list(self.env.items()):
             followed = isinstance(other, ir.Value) and other in self.objects
             if not followed and any(r.root() is own for r in self.regions_under(other)):
                 self.env[name] = Unbound(f"{name.partition('@')[0]} may be, or hold, a container that is changed")
+        keys = None if container.type.keys is None else tuple(now)
+        t = dataclasses.replace(container.type, items=tuple(item.type for item in now.values()), keys=keys)
         self.renew_objects({made: self.version(container, t)})
+        if made.outside is not None:
+            self.change_outside(made, before, now)
 
     def version(self, container: ir.Value, t: ir.Type) -> ir.Value | None:
         """A container of type `t` as it is now; None where something in it is not known."""
@@ -174,6 +188,24 @@ class Heap:
             return None
         same = self.objects[a] is self.objects[b] and keys_of(a.type) == keys_of(b.type)
         return self.objects[a] if same else None
+
+    def contents_of_names(self, node) -> dict:
+        """What the containers with slots hold that an expression names."""
+        found = {name: self.env.get(name) for name in self.names.loads(node)}
+        return {name: self.contents(thing) for name, thing in found.items() if thing in self.objects}
+
+    def see_iterated(self, node, before: dict, statement, lively=False) -> None:
+        """Refuse a loop over `node` that changes what is in a container there, which held `before`.
+
+        `lively`: other things may be put in the place of those that are in it, and the loop comes to them.
+        """
+        now = self.contents_of_names(node)
+        for name, contents in before.items():
+            same = contents.keys() == now.get(name, {}).keys()
+            if same and not lively:
+                same = all(self.origin(contents[key]) is self.origin(now[name][key]) for key in contents)
+            if not same:
+                self.refuse(f"a loop over {name}, which it changes", statement)
 
     def is_in_slot(self, array: ir.Value) -> bool:
         """Is an array, or one that it is a view of, in a container with slots?"""
@@ -230,9 +262,11 @@ class Heap:
     def put(self, target, thing, statement) -> bool:
         """``box["a"] = thing``, ``state.u = thing`` of a container with slots; False where it is none."""
         container = self.holder(target.value) if isinstance(target, (gast.Subscript, gast.Attribute)) else None
-        if container is None or container not in self.objects or self.regions[container].root().external:
+        if container is None or container not in self.objects or self.is_strange(container):
             return False
         t = container.type
+        if isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice) and t.kind is Kind.LIST:
+            return self.put_slice(container, target, thing, statement)
         key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)
         at = self.place_of(container, target)
         if t.kind is Kind.RECORD:

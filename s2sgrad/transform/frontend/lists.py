@@ -14,12 +14,12 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, syntax
-from s2sgrad.transform.frontend.kinds import BOOL, CONTAINERS, MISSING, any_active, constant_of, is_active
+from s2sgrad.transform.frontend.kinds import BOOL, CONTAINERS, MISSING, SEQUENCES, any_active, constant_of, is_active
 from s2sgrad.transform.frontend.scan import jumps, targets_of
 from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
 
-BUILDING = frozenset({"append", "extend", "insert", "pop"})
+BUILDING = frozenset({"append", "extend", "insert", "pop", "reverse", "clear"})
 READING = frozenset({"index", "count", "copy"})
 
 
@@ -62,6 +62,8 @@ class Lists:
                 parent = parents[-1]
                 if isinstance(parent, gast.Subscript) and isinstance(parent.ctx, gast.Del):
                     other.add(node.id)
+                elif isinstance(parent, gast.AugAssign):
+                    (changed if isinstance(parent.op, gast.Add) else other).add(node.id)
                 elif not isinstance(node.ctx, gast.Load):
                     (made if self.is_made(node, parents) else other).add(node.id)
                 elif any(isinstance(p, syntax.FUNCTIONS) for p in parents) or not self.only_reads(node, parents):
@@ -151,7 +153,14 @@ class Lists:
         if isinstance(statement, gast.AugAssign):
             return self.augmented_item(statement)
         call = statement.value if isinstance(statement, gast.Expr) else None
-        return isinstance(call, gast.Call) and self.list_method(call, statement) is not None
+        return isinstance(call, gast.Call) and self.edit(call, statement) is not None
+
+    def edit(self, call, statement):
+        """The result of ``xs.append(v)``, ``d.pop("a")`` and the like, of what is followed; None where it is none."""
+        if not isinstance(call.func, gast.Attribute):
+            return None
+        found = self.list_method(call, statement)
+        return self.edited_object(call, statement) if found is None else found
 
     def several_lists(self, targets: list, nodes: list, statement) -> bool:
         """``xs, ys = [], []``."""
@@ -209,23 +218,33 @@ class Lists:
         if base.type.items is None and function.attr == "insert" and constant_of(call.args[0], None) == 0:
             self.rebind(name, self.chained(self.new_list(arguments[1:], statement), base, statement))
             return ir.Constant(None)
+        if function.attr == "extend" and base.type.items is None and len(arguments) == 1:
+            more = self.type_of(arguments[0])
+            if more.kind in SEQUENCES and more.items:
+                more = self.new_list(self.items_of(arguments[0], statement), statement)
+                self.rebind(name, self.chained(base, more, statement))
+                return ir.Constant(None)
         if base.type.items is None:
             self.refuse(f"`.{function.attr}()` of a list whose length is not known before the program runs", statement)
-        result = self.edited(function.attr, self.items_of(base, statement), call.args, arguments, statement)
-        items, result = result
+        items = self.items_of(base, statement)
+        items, result = self.edited_items(function.attr, items, call.args, arguments, statement)
         self.rebind(name, self.new_list(items, statement))
         return result
 
-    def edited(self, method: str, items: list, nodes: list, things: list, statement) -> tuple:
+    def edited_items(self, method: str, items: list, nodes: list, things: list, statement) -> tuple:
         """The items of a list after a method was called, and what that returns."""
-        positions = [constant_of(n, None) for n in nodes]
+        positions = [self.literal_key(n) for n in nodes]
         match method, things:
             case "append", [thing]:
                 return [*items, thing], ir.Constant(None)
-            case "extend", [thing] if self.type_of(thing).kind in (Kind.LIST, Kind.TUPLE):
+            case "extend", [thing] if self.type_of(thing).kind in SEQUENCES:
                 if self.type_of(thing).items is None:
                     self.refuse("a list is extended by values whose number is not known", statement)
                 return [*items, *self.items_of(thing, statement)], ir.Constant(None)
+            case "reverse", []:
+                return items[::-1], ir.Constant(None)
+            case "clear", []:
+                return [], ir.Constant(None)
             case "insert", [_, thing] if type(positions[0]) is int:
                 items = list(items)
                 items.insert(positions[0], thing)
@@ -261,8 +280,11 @@ class Lists:
         return True
 
     def augmented_item(self, statement) -> bool:
-        """``xs[i] += v`` for an element that is a number."""
+        """``xs[i] += v`` for an element that is a number; ``xs += [v]``."""
         target = statement.target
+        if self.own_list(target) is not None and isinstance(statement.op, gast.Add):
+            extend = gast.Call(gast.Attribute(target, "extend", gast.Load()), [statement.value], [])
+            return self.edit(self.located(extend, statement), statement) is not None
         if not isinstance(target, gast.Subscript) or not isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
             return False
         base = self.own_dict(target.value)

@@ -119,6 +119,7 @@ class Loops(Unrolling, Rows):
         views = [n.func for n in views if getattr(n.func, "attr", "") in ("items", "values")]
         if any(root_names(view) & self.mutable for view in views):
             self.refuse("a loop over the view of a dict that the function changes", statement)
+        held = self.contents_of_names(statement.iter)
         make_sources = self.sources(statement)
         exposed = exposed_names(statement.body, self.names)
         appends = self.appends_of(statement)
@@ -129,6 +130,7 @@ class Loops(Unrolling, Rows):
         self.see_sources(sources, body, statement)
         self.emit(ir.For(sources, carried, body, collected, self.found.location(statement)))
         self.look_again_after()
+        self.see_iterated(statement.iter, held, statement)
         self.join_collected(appends, collected, statement)
         self.walk(statement.orelse, after, tail=False)  # there is no `break` where there is an `else`
 
@@ -335,6 +337,8 @@ class Loops(Unrolling, Rows):
                 continue
             if start is not None and not isinstance(start, (ir.Value, Unbound)):
                 self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
+            if (self.holds_callers(thing) or self.holds_callers(start)) and self.same_object(thing, start) is None:
+                self.refuse(f"{name} stands for different containers in the turns of this loop", statement)
             t, active = thing.type, self.activity(thing)
             none = self.is_none(start) is True and any_active(active) and is_optional(t)
             if (none or thing in self.maybe) and name not in optional:

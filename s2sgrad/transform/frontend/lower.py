@@ -48,8 +48,10 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.branches import Branches
+from s2sgrad.transform.frontend.callers import Callers
 from s2sgrad.transform.frontend.calls import Calls, carrying
 from s2sgrad.transform.frontend.dicts import Dicts
+from s2sgrad.transform.frontend.edits import Edits
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.heap import Heap
@@ -86,6 +88,8 @@ class Lowering(
     Statements,
     Writes,
     Heap,
+    Edits,
+    Callers,
     Records,
     WorkArrays,
     Branches,
@@ -138,6 +142,7 @@ class Lowering(
         self.is_top = False  # the function that is differentiated, not one that it calls
         self.parameters: list = []
         self.written_arguments: set = set()
+        self.leaves: list = []  # what is in the caller's containers that the function changes
         self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
         self.temporaries: set = set()
@@ -183,7 +188,8 @@ class Lowering(
             self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
-        self.mutable = mutable_names(body, self.names, {f.__name__ for f in plain}, self.given_away(body))
+        self.numbers = {f.__name__ for f in plain}
+        self.mutable = mutable_names(body, self.names, self.numbers, self.given_away(body))
         self.body = body
 
     def is_apart(self, node) -> bool:
@@ -251,6 +257,7 @@ class Lowering(
             self.work = self.work_names(self.body)
             self.local |= self.work.keys()
             self.bind_work_arrays()
+            self.open_arguments()
         if isinstance(node, gast.AsyncFunctionDef):
             self.refuse("a coroutine is not compiled", node)
         if any(syntax.contains(s, (gast.Yield, gast.YieldFrom)) for s in self.body):
@@ -307,6 +314,8 @@ class Lowering(
             return function
         self.need_returned(statement.value)
         result = self.operand(self.expression(statement.value), "result")
+        if not self.bodies and self.holds_callers(result):
+            self.refuse("a container of the caller's that is changed is returned", statement)
         if result in self.temporaries:
             result.name = "result"
             self.temporaries.discard(result)

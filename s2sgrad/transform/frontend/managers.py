@@ -108,9 +108,9 @@ class Managers:
             if thing in given:  # another name of the same
                 self.env[name] = given[thing]
                 continue
-            if self.same_object(thing, before.get(name)) is not None:
-                stale.add(self.same_object(thing, before[name]))
-                self.env[name] = before[name]
+            if thing in self.objects:
+                stale.add(self.objects[thing])
+                self.env[name] = thing
                 continue
             self.env[name] = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
             given[thing].partial = thing.partial

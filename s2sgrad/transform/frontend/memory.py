@@ -24,7 +24,7 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "work_values", "loops", "parameters", "written_arguments", "is_top", "maybe",
+    "temporaries", "anywhere", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top", "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -264,7 +264,8 @@ class Writes(WritingCalls):
             return work[0] if len(work) == 1 else None
         if any(r.root() is region for r in self.session.object_regions.values()):
             return None
-        owners = [p for p in self.parameters if p in self.regions and self.regions[p].root() is region]
+        given = [*self.parameters, *self.leaves]
+        owners = [p for p in given if p in self.regions and self.regions[p].root() is region]
         return owners[0] if len(owners) == 1 and owners[0].type.kind is Kind.ARRAY else None
 
     def root(self, array: ir.Value) -> ir.Value:
@@ -320,7 +321,7 @@ class Writes(WritingCalls):
         into = self.root(array)
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
         through = None if into is array else array
-        lasting, place = argument is not None, self.found.location(statement)
+        lasting, place = argument is not None or self.is_held_outside(into), self.found.location(statement)
         self.emit(ir.Store(after, into, index, value, function, through, lasting, place))
         self.earlier[after] = into
         self.renew(into, after)

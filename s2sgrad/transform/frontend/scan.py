@@ -139,13 +139,14 @@ def count_bindings(body: list, parameters: list) -> dict:
     return found
 
 
-def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=frozenset()) -> set:
+def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=frozenset(), holders=frozenset()) -> set:
     """The names whose objects the function changes, and those that may be other names of them.
 
-    `plain` are the names of functions that give numbers only, `given` of what is given to functions that write.
+    `plain` are the names of functions that give numbers only, `given` of what is given to functions that write,
+    `holders` of containers that come in.
     """
     found: set = set(given)
-    made = set().union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
+    made = set(holders).union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
     assigned: list = []
     taken: list = []  # names, and containers that what they stand for is taken from
     for statement in body:

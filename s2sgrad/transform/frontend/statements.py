@@ -364,7 +364,7 @@ class Statements:
                 self.refuse(f"what {text(target)} is cannot be told", statement)
         if self.augmented_slot(statement) or (self.held_item(target) is not None and self.augmented(statement)):
             return
-        if self.list_statement(statement) or self.augmented(statement):
+        if self.list_statement(statement) or self.augmented_container(statement) or self.augmented(statement):
             return
         if not isinstance(target, gast.Name):
             if self.may_be_active(statement.value) and not isinstance(self.expression_or_none(statement.value), Inert):
@@ -402,6 +402,11 @@ class Statements:
         reads = inert.reads | {name: self.data(old, statement)}
         self.emit(ir.Verbatim(statement, reads, {name: result}, self.found.location(statement)))
         self.env[name] = result
+
+    def statement_Delete(self, statement, after):
+        for target in statement.targets:
+            if not self.deleted(target, statement):
+                self.verbatim(gast.copy_location(gast.Delete([target]), statement))
 
     def expression_or_none(self, node):
         """`node` lowered on trial: an `Inert`, or None where anything else comes out."""

@@ -114,11 +114,14 @@ class Unrolling:
     def unrolled(self, statement, rounds: list, after) -> None:
         """A loop, as its body once for each of the expressions `rounds`."""
         later = after | self.names.loads(statement)
+        before = self.contents_of_names(statement.iter)
+        copied = syntax.contains(statement.iter, gast.Slice)
         for expression in rounds:
             first = assignments(statement.target, expression)
             for node in (n for s in first for n in syntax.walk(s)):
                 gast.copy_location(node, statement)
             self.walk([*first, *statement.body], later, tail=False)
+            self.see_iterated(statement.iter, before, statement, lively=not copied)
         self.walk(statement.orelse, after, tail=False)
 
 

@@ -15,6 +15,7 @@ from s2sgrad.transform.analysis.regions import Regions
 from s2sgrad.transform.analysis.repeats import repeats
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.ir import Kind, Value
+from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.cotangents import Scope
 from s2sgrad.transform.reverse.flow import Flow
 
@@ -37,6 +38,7 @@ class Adjoint(Flow):
         self.build = Builder()
         self.memory = Memory(function.body, Regions(function))
         self.views = views(function.body)
+        self.taken_out = taken_out(function)
         self.build.unstable = self.memory.is_written
         self.same = repeats(function.body, self.memory.is_volatile)
         self.origins = origins(function.body)
@@ -70,6 +72,21 @@ class Adjoint(Flow):
                     self.branch(s)
                 case ir.For():
                     self.loop(s)
+
+
+def taken_out(function: ir.Function) -> dict:
+    """From a container that comes in and a key in it to what the function always takes out there, at the beginning."""
+    found: dict = {}
+    holders = {p.value for p in function.parameters}
+    for s in function.body.statements:
+        match s:
+            case ir.Op(function=operator.getitem, args=(holder, ir.Constant(value=key))) if holder in holders:
+                if key in (keys(holder.type) or ()):
+                    found[holder, key] = s.target
+                    holders.add(s.target)
+            case ir.Verbatim() | ir.If() | ir.For():
+                break
+    return found
 
 
 def views(block: ir.Block) -> dict:

@@ -262,12 +262,13 @@ class Collecting:
         return value
 
     def read(self, slot):
-        """The value in a slot."""
+        """The value in a slot: as the function took it out, which may put something else there later."""
         value, path = slot
         t = value.type
         for key in path:
             get = getattr if t.kind is Kind.RECORD else operator.getitem
-            value = self.build.op(get, value, Constant(key))
+            taken = self.taken_out.get((value, key))
+            value = self.build.op(get, value, Constant(key)) if taken is None else taken
             t = item(t, key)
         return value
 

@@ -1,0 +1,139 @@
+"""Follows the containers of the caller's that the function changes.
+
+A list or dict among the arguments is taken apart at the beginning, and is an object with slots from then on, as if the
+function had made it (`heap`). What it does to the slots is said of the caller's container, too, in a statement that
+stays: ``q.append(t)``.
+"""
+
+import operator
+
+import gast
+
+from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import effects, scan, syntax
+from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of
+from s2sgrad.transform.frontend.kinds import is_live
+from s2sgrad.transform.ir import Kind
+
+OPENED = (Kind.LIST, Kind.TUPLE, Kind.DICT)
+
+
+class Callers:
+    """The part of `Lowering` that deals with containers of the caller's."""
+
+    def open_arguments(self) -> None:
+        """Give the containers among the arguments that the function changes slots for what is in them."""
+        given = {name: t for name, t in self.env.items() if t in self.parameters and self.can_be_opened(t.type)}
+        if given:
+            self.mutable = scan.mutable_names(
+                self.body, self.names, self.numbers, self.given_away(self.body), frozenset(given)
+            )
+        reached = self.reached_names() if given else ()
+        for name, thing in given.items():
+            if name in self.mutable and name in reached:
+                self.env[name] = self.opened(thing)
+
+    def reached_names(self) -> set:
+        """The names of what a derivative flows from, or may be stored in."""
+        found = {name for name, thing in self.env.items() if is_live(thing, self)}
+        ways = [(to, self.flowing(value)) for s in self.body for to, value in scan.assignments(s)]
+        for call in (n for s in self.body for n in syntax.walk(s) if isinstance(n, gast.Call)):
+            names = self.flowing(call)
+            ways.append((names, names))
+        size = -1
+        while size != len(found):
+            size = len(found)
+            for to, loads in ways:
+                if not loads.isdisjoint(found):
+                    found |= to
+        return found
+
+    def flowing(self, node) -> set:
+        """The names that a derivative may flow from through an expression."""
+        if isinstance(node, gast.Name):
+            return {node.id}
+        known = self.static(node.func) if isinstance(node, gast.Call) else None
+        if isinstance(node, gast.Compare) or (known is not None and self.is_plain_function(known.value)):
+            return set()
+        return set().union(*map(self.flowing, syntax.children(node)))
+
+    def can_be_opened(self, t: ir.Type) -> bool:
+        """Is it a container of which all is known that is in it?"""
+        if t.kind not in OPENED or t.items is None:
+            return False
+        return all(item.kind in (Kind.NUMBER, Kind.ARRAY) or self.can_be_opened(item) for item in t.items)
+
+    def opened(self, container: ir.Value) -> ir.Value:
+        """A container of the caller's, with a slot for each thing in it."""
+        t, active, place = container.type, self.activity(container), self.found.location()
+        self.session.containers += 1
+        made = Object(container.name, self.session.containers, container)
+        items = []
+        for i, (key, kind) in enumerate(zip(keys_of(t), t.items, strict=True)):
+            slot = made.slot(key)
+            on = active[i] if isinstance(active, tuple) else active
+            item = self.value(slot, kind, on, [effects.Region((), external=True, container=kind.kind in OPENED)])
+            self.emit(ir.Op(item, operator.getitem, (container, ir.Constant(key)), {}, None, place))
+            self.leaves.append(item)
+            self.env[slot] = item = self.opened(item) if kind.kind in OPENED else item
+            items.append(item)
+        again = self.value(container.name, t, active, [effects.Region((), external=True, container=True)])
+        self.made[again], self.objects[again] = tuple(items), made
+        self.emit(ir.Make(again, tuple(items), place))
+        self.again.add(again)
+        return again
+
+    def is_strange(self, container: ir.Value) -> bool:
+        """May a container be seen outside of the function, without being known as one of the caller's?"""
+        return self.objects[container].outside is None and self.regions[container].root().external
+
+    def is_held_outside(self, array: ir.Value) -> bool:
+        """Is an array, or one that it is a view of, in a container of the caller's?"""
+        region = self.regions[array].root()
+        holders = [t for t in self.env.values() if isinstance(t, ir.Value) and t in self.objects]
+        holders = [t for t in holders if self.objects[t].outside is not None]
+        return any(r.root() is region for t in holders for r in self.regions_of(t))
+
+    def change_outside(self, made: Object, before: dict, now: dict) -> None:
+        """Change the container of the caller's that an object is: it held `before`, and holds `now`."""
+        if any(now[key].type.kind in HOLDING for key in now if now[key] is not before.get(key)):
+            self.refuse(f"a container is put into {made.label}, which is the caller's")
+        self.written_arguments.add(made.outside)
+        reads: dict = {}
+
+        def name(value):
+            label = next((n for n, v in reads.items() if v is value), None) or self.label(value, reads)
+            reads[label] = value
+            return gast.Name(label, gast.Load(), None, None)
+
+        for statement in changes_of(name(made.outside), before, now, name, made.outside.type.kind):
+            used = self.names.loads(statement)
+            own = {label: value for label, value in reads.items() if label in used}
+            self.emit(ir.Verbatim(statement, own, {}, self.found.location(self.current)))
+
+    def holds_callers(self, thing) -> bool:
+        """Is it a container of the caller's that the function changes, or does it hold one?"""
+        if not isinstance(thing, ir.Value):
+            return False
+        own = thing in self.objects and self.objects[thing].outside is not None
+        return own or any(map(self.holds_callers, self.made.get(thing, ())))
+
+
+def changes_of(holder, before: dict, now: dict, name, kind) -> list:
+    """The statements that make a list or dict that holds `before` hold `now`; `name` gives what a value is called."""
+
+    def at(place, ctx):
+        return gast.Subscript(holder, place, ctx)
+
+    if kind is Kind.DICT or len(before) == len(now):
+        gone = [gast.Delete([at(gast.Constant(key, None), gast.Del())]) for key in before if key not in now]
+        other = [key for key in now if now[key] is not before.get(key)]
+        return gone + [gast.Assign([at(gast.Constant(k, None), gast.Store())], name(now[k]), None) for k in other]
+    same = next((i for i in now if now[i] is not before.get(i)), min(len(before), len(now)))
+    rest = [name(now[i]) for i in range(same, len(now))]
+    if len(rest) == 1 and same == len(before):
+        return [gast.Expr(gast.Call(gast.Attribute(holder, "append", gast.Load()), rest, []))]
+    end = gast.Slice(gast.Constant(same, None) if same else None, None, None)
+    if not rest:
+        return [gast.Delete([at(end, gast.Del())])]
+    return [gast.Assign([at(end, gast.Store())], gast.List(rest, gast.Load()), None)]
