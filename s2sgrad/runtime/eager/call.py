@@ -18,12 +18,12 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.crossing import refuse_recorded
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, saving
-from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, new, node_of, refresh, share
+from s2sgrad.runtime.eager.tensor import DEAD_END, Tensor, new, node_of, share
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.node import COUNTER, Node
 from s2sgrad.runtime.record import PICK, GeneralForm, apply, elementwise_of, parameters_read
 from s2sgrad.runtime.tensor import Traced
-from s2sgrad.runtime.views import ITEM, WRITE
+from s2sgrad.runtime.views import ITEM, WRITE, Step
 
 _ndarray = np.ndarray
 _F64, _F32, _BF16 = np.dtype(np.float64), np.dtype(np.float32), dtypes.bfloat16.numpy
@@ -101,11 +101,18 @@ def renamed(form, name, naming):
 
 
 _nothing = bytes(16)
+_stand_ins = {}  # (shape, type) -> the array, which nobody can write to
 
 
 def stand_in(a):
     """An array of the shape and type of `a`, of no memory."""
-    return _ndarray(a.shape, a.dtype, _nothing, 0, (0,) * a.ndim)
+    key = a.shape, a.dtype
+    found = _stand_ins.get(key)
+    if found is None:
+        if len(_stand_ins) > 1000:
+            _stand_ins.clear()
+        found = _stand_ins[key] = _ndarray(a.shape, a.dtype, _nothing, 0, (0,) * a.ndim)
+    return found
 
 
 def _like(a):
@@ -166,9 +173,9 @@ def _trim_elementwise(node, operation, name, args):
 
 def _trim_general(node, function, rule, name):
     form = node.form
-    key = (form, name)
-    twin = _renamed.get(key)
     out, args, kwargs = node.saved
+    key = (form, name, *[len(a) for a in args if type(a) is list])  # each tensor of a list has its place
+    twin = _renamed.get(key)
     if twin is None:
         twin = _renamed[key] = renamed(form, name, _general_naming(form, function, rule, args, kwargs))
     reads = NAMING[twin].reads
@@ -252,8 +259,8 @@ def call(name, function, *args, **kwargs):
     -------
     Tensor, or a tuple or list of them as `function` returns
     """
-    if not PAUSED.count and function not in _slow:
-        out = _quick(name, function, args, kwargs)
+    if not PAUSED.count:
+        out = _by_plan(name, function, args, kwargs)
         if out is not None:
             return _narrowed(out, function, args) if out._a.dtype is _F32 else out
     arguments = _Arguments(args)
@@ -267,11 +274,8 @@ def call(name, function, *args, **kwargs):
             raise NotImplementedError(f"{name}: not defined for tensors of {_types(arguments.tensors)}") from None
         raise
     out = _wrap(out, name, function, arguments, before, True)
-    if not PAUSED.count and type(out) is Tensor and function not in _slow:
-        if out._base is not None:
-            _slow.add(function)
-        elif out._node is not None and out._node.number > before:
-            _remember(name, function, args, kwargs, out)
+    if not PAUSED.count and type(out) is Tensor and out._node is not None and out._node.number > before:
+        _remember(name, function, args, kwargs, out)
     return _narrowed(out, function, args) if type(out) is Tensor and out._a.dtype is _F32 else out
 
 
@@ -284,9 +288,10 @@ def _narrowed(out, function, args):
 
 # ---------------------------------------------------------------- the same call again
 
-_plans = {}  # what a call looks like -> (form, what to save)
-_slow = set()  # functions whose results may be views, or several
-_CONSTANTS = frozenset((int, float, bool, str, type(None), np.dtype, np.float64, np.float32, np.int64))
+_plans = {}  # what a call looks like -> (form, whether it is elementwise, what to save)
+_CONSTANTS = frozenset(
+    (int, float, bool, str, type(None), slice, type(...), np.dtype, np.float64, np.float32, np.int64, np.bool_)
+)
 
 
 def _constant(a):
@@ -294,74 +299,108 @@ def _constant(a):
     return kind in _CONSTANTS or kind is _ndarray or kind is tuple and all(map(_constant, a)) or isinstance(a, type)
 
 
-def _quick(name, function, args, kwargs):
+def _look(name, function, args, kwargs, active):
+    """What a call looks like; a list can only be the first argument."""
+    return name, function, len(args), len(args[0]) if type(args[0]) is list else None, *active, *kwargs
+
+
+def _by_plan(name, function, args, kwargs):
     """The call by the plan of one before that looked the same; None where there is no plan that fits."""
     data, nodes, active = [], [], []
     for i, a in enumerate(args):
-        if type(a) is Tensor:
-            if a._inference:
+        kind = type(a)
+        if kind is Tensor or isinstance(a, Tensor):
+            if a._simple:
+                node = a._node
+            elif a._inference:
                 return None
-            if a._family is not None and a._seen != a._family.version:
-                refresh(a)
-            data.append(a._a)
-            node = a._node
-            if node is None and (a._rg or a._base is not None):
+            else:
                 node = node_of(a)
+            data.append(a._a)
             if node is not None:
                 nodes.append(node)
                 active.append(i)
-        elif _constant(a):
+        elif kind is list and i == 0:
+            items = []
+            for j, item in enumerate(a):
+                if not isinstance(item, Tensor) or not item._simple and item._inference:
+                    return None
+                node = node_of(item)
+                items.append(item._a)
+                if node is not None:
+                    nodes.append(node)
+                    active.append((i, j))
+            data.append(items)
+        elif kind in _CONSTANTS or _constant(a):
             data.append(a)
         else:
             return None
     if kwargs and not all(map(_constant, kwargs.values())):
         return None
-    plan = _plans.get((name, function, len(args), tuple(active), tuple(kwargs)))
+    plan = _plans.get(_look(name, function, args, kwargs, active))
     if plan is None:
         return None
     out = function(*data, **kwargs)
+    base = None
     if type(out) is not _ndarray:
         if not isinstance(out, np.generic):
             return None
         out = np.asarray(out)
-    elif out.base is not None and any(type(a) is _ndarray and np.may_share_memory(a, out) for a in data):
-        _slow.add(function)
-        return None
-    t = new(out, None)
-    if not dtypes.differentiable(out.dtype):
-        return t
+    elif out.base is not None:
+        base = _viewed(out, args, data)
+        if base is not None and (base is not args[0] or out is base._a):
+            return None
     form, elementwise, reads = plan
-    n = t._node = Node()
-    n.form = form
-    if elementwise:
-        saved = [a if i in reads or type(a) is not _ndarray else stand_in(a) for i, a in enumerate(data)]
-        if form.out is not None:
-            saved.append(out)
-        n.saved = tuple(saved)
-    else:
-        n.saved = (
-            out if "out" in reads else stand_in(out),
-            tuple([a if type(a) is not _ndarray or i in reads else stand_in(a) for i, a in enumerate(data)]),
-            kwargs,
-        )
-    n.edges = tuple(nodes)
-    n.number = next(COUNTER)
+    node = None
+    if dtypes.differentiable(out.dtype):
+        node = Node()
+        node.form = form
+        if elementwise:
+            saved = [a if i in reads or type(a) is not _ndarray else stand_in(a) for i, a in enumerate(data)]
+            if form.out is not None:
+                saved.append(out)
+            node.saved = tuple(saved)
+        else:
+            node.saved = (
+                out if "out" in reads else stand_in(out),
+                tuple([a if i in reads else _light(a) for i, a in enumerate(data)]),
+                kwargs,
+            )
+        node.edges = tuple(nodes)
+        node.number = next(COUNTER)
+    t = new(out, node)
+    if base is not None:
+        as_view(base, t, (Step(function, (), tuple(data[1:]), kwargs),))
     return t
+
+
+def _viewed(out, args, data):
+    """The tensor among `args` that `out` is a view of, or None."""
+    for t, a in zip(args, data, strict=True):
+        if type(a) is _ndarray and (out.base is a or out.base is a.base or np.may_share_memory(a, out)):
+            return t
+    return None
 
 
 def _remember(name, function, args, kwargs, t):
     """Keep the plan of a call that has just been made."""
     node = t._node
-    if node is None or t._base is not None or node.form is PICK or node.form not in NAMING:
+    if node.form is PICK or node.form not in NAMING or type(node.edges) is not tuple:
         return
     general = isinstance(node.form, GeneralForm)
-    if not general and node.form.links is None or type(node.edges) is not tuple:
+    if not general and node.form.links is None:
         return
-    active = tuple([i for i, a in enumerate(args) if type(a) is Tensor and node_of(a) is not None])
-    if len(active) != len(node.edges) or any(type(a) is not Tensor and not _constant(a) for a in args):
+    active = []
+    for i, a in enumerate(args):
+        if isinstance(a, Tensor):
+            active += [i] if node_of(a) is not None else []
+        elif type(a) is list and i == 0 and all([isinstance(item, Tensor) for item in a]):
+            active += [(i, j) for j, item in enumerate(a) if node_of(item) is not None]
+        elif not _constant(a):
+            return
+    if len(active) != len(node.edges):
         return
-    key = (name, function, len(args), active, tuple(kwargs))
-    _plans[key] = node.form, not general, NAMING[node.form].reads
+    _plans[_look(name, function, args, kwargs, active)] = node.form, not general, NAMING[node.form].reads
 
 
 def _types(tensors):

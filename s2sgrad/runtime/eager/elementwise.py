@@ -14,32 +14,34 @@ _PYTHON = (int, float, complex)
 _NUMBERS = (*_PYTHON, np.number, np.bool_)
 
 
-def promoting(*values):
+def promoting(x, y):
     """Operands of one type; the operands must broadcast."""
-    d = dtypes.result_type(*values)
-    shapes = [v._a.shape for v in values if isinstance(v, Tensor)]
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise RuntimeError(
-            f"The sizes {' and '.join(str(list(s)) for s in shapes)} do not match: dimensions must be equal or 1"
-        ) from None
-    return [cast(v, d) if isinstance(v, Tensor) else np.asarray(v, d.numpy)[()] for v in values], d
+    if type(x) is type(y) is Tensor and x._a.dtype is y._a.dtype and x._a.shape == y._a.shape:
+        return [x, y], dtypes.of(x._a.dtype)
+    d = dtypes.result_type(x, y)
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        try:
+            np.broadcast_shapes(x._a.shape, y._a.shape)
+        except ValueError:
+            raise RuntimeError(
+                f"The sizes {list(x._a.shape)} and {list(y._a.shape)} do not match: dimensions must be equal or 1"
+            ) from None
+    return [cast(v, d) if isinstance(v, Tensor) else np.asarray(v, d.numpy)[()] for v in (x, y)], d
 
 
-def promoting_to_float(*values):
+def promoting_to_float(x, y):
     """Operands of one floating point or complex type."""
-    (x, y), d = promoting(*values)
+    (x, y), d = promoting(x, y)
     if d.rank < 2:
         d = dtypes.get_default_dtype()
         x, y = [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in (x, y)]
     return [x, y], d
 
 
-def _subtractable(*values):
-    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in values):
+def _subtractable(x, y):
+    if any(v._a.dtype == bool if isinstance(v, Tensor) else isinstance(v, bool) for v in (x, y)):
         raise RuntimeError("subtraction of bool tensors is not defined: use logical_xor or ~")
-    return promoting(*values)
+    return promoting(x, y)
 
 
 def _checked(f):
@@ -555,6 +557,14 @@ def is_floating_point(input):
 
 def _plain(function, name, complex_too=True):
     def forward(input, other):
+        if isinstance(input, Tensor):  # the common operands: what NumPy compares as they are
+            refresh(input)
+            a = input._a
+            if a.dtype.char in "df":
+                if type(other) is float:
+                    return new(np.asarray(function(a, other)), None)
+                if type(other) is Tensor and other._simple and other._a.dtype is a.dtype and other._a.shape == a.shape:
+                    return new(np.asarray(function(a, other._a)), None)
         x, y = _operand(input), _operand(other)
         if not complex_too and any(isinstance(v, Tensor) and v._a.dtype.kind == "c" for v in (x, y)):
             raise NotImplementedError(f"{name} is not defined for complex tensors: they have no order")

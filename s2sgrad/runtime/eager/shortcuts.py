@@ -151,7 +151,7 @@ def forward(x, y):
         {node_of_y}
         b = y._a
         if a is not b and (b.dtype is not dtype or a.shape != b.shape):
-            return careful(x, y)
+            return careful(x, y) if b.dtype is not dtype else broadcast(x, y)
         z = function(a, b)
         if type(z) is not ndarray:
             z = np.asarray(z)
@@ -215,6 +215,12 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
         (x, y), _ = prepare(x, y)
         return call(name if isinstance(y, Tensor) else number_name or name, function, x, y)
 
+    def broadcast(x, y):
+        try:
+            return call(name, function, x, y)
+        except ValueError:
+            return careful(x, y)  # which says what does not fit
+
     kept = {"x": [("a", x_x), ("b", x_y)], "y": [("a", y_x), ("b", y_y)], "xy": [("a", xy_x), ("b", xy_y)]}
     outs = {"x": x_out, "y": y_out, "xy": xy_out}
     no_tensor = "type(x) is not Tensor and not isinstance(x, Tensor)"
@@ -230,7 +236,8 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
         result=_RESULT,
     )
     names = {
-        **{"function": function, "careful": careful, "general": otherwise or careful, "last": (None, None)},
+        **{"function": function, "last": (None, None)},
+        **{"general": otherwise or careful, "careful": careful, "broadcast": broadcast},
         **{"form_x": form_x, "form_y": form_y, "form_xy": form_xy, "form_n": form_n},
         **{"exact_x": exact_x, "exact_y": exact_y, "exact_xy": exact_xy, "exact_n": exact_n},
     }
