@@ -133,7 +133,7 @@ def match_statement(x, kind):
             return x
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled", smooth=True)
 def nonlocal_state(x):
     total = 0.0
 

@@ -318,3 +318,40 @@ def forgotten_between_loops(x):
         if i == 0:
             s = None
     return s
+
+
+@program(X, engine="compiled", smooth=True)
+def position_of_the_best(x):
+    best = where = None
+    for i in range(3):
+        v = (x[i] - 1.4) ** 2
+        if best is None or v < best:
+            best = v
+            where = i
+    return best * x[where]
+
+
+@program(X, engine="compiled", smooth=True)
+def first_position(x):
+    where = None
+    y = 0.0
+    for i in range(3):
+        if x[i] > 0.4 and where is None:
+            where = i
+        y = y + x[i]
+    return y * x[where]
+
+
+@program(X, engine="compiled", smooth=True)
+def position_before(x):
+    last, kind, y, i = None, None, 1.0, 0
+    while i < 3:
+        if last is not None:
+            y = y * (x[last] + x[i])
+        if kind == "even":
+            y = y * 2
+        for k in range(2):
+            if k == i:
+                last, kind = i, "even" if i % 2 == 0 else "odd"
+        i += 1
+    return y if kind is None else y * x[last]

@@ -37,12 +37,15 @@ class Hoisting:
         Whether a node is to be taken out.
     is_outside : callable
         Whether a name is not one of the function's own.
+    changing : set of str
+        The names of the function that what is taken out may bind anew.
     """
 
-    def __init__(self, fresh, wanted, is_outside):
+    def __init__(self, fresh, wanted, is_outside, changing=frozenset()):
         self.fresh = fresh
         self.wanted = wanted
         self.is_outside = is_outside
+        self.changing = changing
         self.rebound: set = set()  # the names that the parts taken out bind
 
     def is_in(self, node) -> bool:
@@ -63,7 +66,8 @@ class Hoisting:
         ['t = a[0]', 't1 = fill(a)', 't * t1 + 1']
         """
         found: list = []
-        self.rebound = {n.target.id for n in syntax.walk(node) if isinstance(n, gast.NamedExpr) and self.wanted(n)}
+        named = {n.target.id for n in syntax.walk(node) if isinstance(n, gast.NamedExpr) and self.wanted(n)}
+        self.rebound = named | self.changing
         try:
             left = self._parts(node, found) if whole and self.wanted(node) else self._taken(node, found)
         except NotImplementedError:

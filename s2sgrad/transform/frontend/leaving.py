@@ -45,6 +45,8 @@ class Leaving:
         Whether a node is a call that is to be said in a statement of its own.
     is_outside : callable
         Whether a name is not one of the function's own.
+    changing : set of str
+        The names that functions inside of it bind anew (`nonlocal`).
 
     Attributes
     ----------
@@ -56,14 +58,16 @@ class Leaving:
         The id of an augmented assignment -> the name of what its target was before its value was evaluated.
     """
 
-    def __init__(self, taken, is_apart=lambda node: False, is_outside=lambda name: False):
+    def __init__(self, taken, is_apart=lambda node: False, is_outside=lambda name: False, changing=frozenset()):
         self.taken = set(taken)
         self.results: set = set()
         self.parts: set = set()
         self.read: dict = {}
         self.result = self.returned = ""
         self.is_apart = is_apart
-        self.hoisting = Hoisting(self.part, lambda n: isinstance(n, gast.NamedExpr) or is_apart(n), is_outside)
+        self.changing = changing
+        wanted = lambda n: isinstance(n, gast.NamedExpr) or is_apart(n)  # noqa: E731
+        self.hoisting = Hoisting(self.part, wanted, is_outside, changing)
 
     def body(self, statements: list) -> list:
         """The body of the function, the `return` statements in its loops and the `else` of its loops said otherwise."""
@@ -130,6 +134,8 @@ class Leaving:
             case gast.Assign(targets=[gast.Name(id=name)], value=gast.ListComp()) if not reads(value, name):
                 return self.hoisting.built(name, value)
         before, target = [], getattr(s, "target", None)
+        if isinstance(target, gast.Name) and isinstance(s, gast.AugAssign) and target.id in self.changing:
+            return None  # it is read before its value is evaluated
         if isinstance(s, gast.AugAssign) and not isinstance(target, gast.Name):
             target = self.hoisting.held(target, before) if isinstance(target, gast.Subscript) else None
             if target is None:

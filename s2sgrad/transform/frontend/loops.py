@@ -193,6 +193,7 @@ class Loops(Unrolling, Rows):
         shared: set = set()
         others: set = set()
         optional = {n for n in names if isinstance(before.get(n), ir.Value) and before[n] in self.maybe}
+        bound: set = set()  # names that are None before the loop and something else after a turn
         earliest = types.fresh()
         self.loops = (*self.loops, object())
         try:
@@ -201,7 +202,7 @@ class Loops(Unrolling, Rows):
                 block = ir.Block()
                 parameters = {}
                 for name, (t, active) in state.items():
-                    if self.is_none(before.get(name)) is True and not any_active(active):
+                    if self.is_none(before.get(name)) is True and not any_active(active) and name not in bound:
                         continue  # so it is at first: what it is later is found by walking on
                     if isinstance(before.get(name), ir.Value):
                         first = together.get(name, name)
@@ -226,6 +227,8 @@ class Loops(Unrolling, Rows):
                     names, state, before, start, end, parameters, together, lost, shared, others
                 )
                 changed = self.next_state(state, names, before, end, statement, optional) or changed
+                now = {n for n in names if self.is_none(before.get(n)) is True and end.get(n) is not before[n]}
+                changed, bound = changed or not now <= bound, bound | now
                 if not changed:
                     break
             else:
@@ -474,6 +477,8 @@ class Loops(Unrolling, Rows):
     def is_inert(self, statement) -> bool:
         """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?"""
         if self.may_be_active(statement) or self.touches_objects(statement):
+            return False
+        if any(map(self.is_apart, syntax.own_nodes(statement))):
             return False
         return not any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
 

@@ -114,9 +114,11 @@ class Lowering(
     namespace : ir.Namespace
     given : dict
         What parameters, and names of enclosing functions that are local here by being passed, stand for.
+    rebound : set of str
+        The names of enclosing functions that it may bind anew.
     """
 
-    def __init__(self, session, found, namespace, given=MappingProxyType({})):
+    def __init__(self, session, found, namespace, given=MappingProxyType({}), rebound=frozenset()):
         self.session = session
         self.found = found
         self.names = session.names
@@ -178,14 +180,17 @@ class Lowering(
         self.mutable: set = set()
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
-        leaving = Leaving(taken, self.is_apart, lambda name: name not in self.local)
+        changing = frozenset().union(
+            *(syntax.rebound(n) for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
+        )
+        leaving = Leaving(taken, self.is_apart, lambda name: name not in self.local, changing)
         body = leaving.body(body)
         self.local |= set().union(*map(self.names.stores, body))
         self.part_names = leaving.parts
         self.read_before = leaving.read
         self.partial = leaving.results  # names that are bound only where a flag says so
-        if outer:
-            self.refuse(f"{min(outer)} is rebound outside of the function (global or nonlocal)", found.node)
+        if outer - rebound:
+            self.refuse(f"{min(outer - rebound)} is rebound outside of the function (global or nonlocal)", found.node)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
         self.numbers = {f.__name__ for f in plain}

@@ -32,8 +32,8 @@ WRITTEN = {operator.add, operator.sub, np.add, np.subtract}  # what a `Store` it
 
 
 def is_plain_body(tree) -> bool:
-    """Does a function do nothing but run its statements, without names of other scopes that it binds?"""
-    strange = (gast.Yield, gast.YieldFrom, gast.Await, gast.Global, gast.Nonlocal)
+    """Does a function do nothing but run its statements, without global names that it binds?"""
+    strange = (gast.Yield, gast.YieldFrom, gast.Await, gast.Global)
     body = [tree.body] if isinstance(tree, gast.Lambda) else tree.body
     return not isinstance(tree, gast.AsyncFunctionDef) and not any(syntax.contains(s, strange) for s in body)
 
@@ -149,19 +149,22 @@ class Writes(WritingCalls):
             captured = self.seen_by(callee)
             if captured is None:
                 return None
-            tree, at = callee.node, callee.scope.found
+            tree, at, mark = callee.node, callee.scope.found, self.mark_of(callee.scope)
             found = source.Found(tree, callee.name, at.file, at.lines, at.first_line)
+            rebound = {name: name + (mark or "") for name in syntax.rebound(tree) & self.names.captured(tree)}
+            if rebound and (callee.captured is not None or mark is None):
+                return None  # what it binds is kept from call to call
         else:
             callee = self.static(call.func)
             if callee is None or not isinstance(callee.value, FunctionType) or not self.may_be_inlined(callee.value):
                 return None
-            found, captured = source.find(callee.value), {}
+            found, captured, rebound = source.find(callee.value), {}, {}
             tree = found.node
         if not self.fits_here(tree, captured):
             return None
         defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
         given = captured | self.assign_parameters(tree, self.arguments(call), defaults, call)
-        return self.result_here(found, tree, given)
+        return self.result_here(found, tree, given, rebound)
 
     def fits_here(self, tree, captured=()) -> bool:
         """Can a body stand in place of its call, and mean the same by the names that are not its own?"""
@@ -172,9 +175,9 @@ class Writes(WritingCalls):
         own = self.names.captured(tree) - set(captured)
         return not own & (self.local | {name.partition("@")[0] for name in self.env})
 
-    def result_here(self, found, tree, given: dict):
+    def result_here(self, found, tree, given: dict, rebound=()):
         """What a body returns that is lowered in place of its call."""
-        _, result = self.lowered_here(found, tree, given)
+        _, result = self.lowered_here(found, tree, given, rebound)
         return ir.Constant(None) if result is None or result is NEVER else result
 
     def seen_by(self, nested: Nested) -> dict | None:
@@ -194,9 +197,12 @@ class Writes(WritingCalls):
             here, mark = here.caller, f"{mark}@"
         return None if here is None else mark
 
-    def lowered_here(self, found, tree, given: dict, gives_function=False) -> tuple:
-        """The lowering of a body in place of its call, and what it returns."""
-        inner = type(self)(self.session, found, self.namespace, given)
+    def lowered_here(self, found, tree, given: dict, rebound=(), gives_function=False) -> tuple:
+        """The lowering of a body in place of its call, and what it returns.
+
+        `rebound` has the names of enclosing functions that it binds anew, each with what it is called here.
+        """
+        inner = type(self)(self.session, found, self.namespace, given, frozenset(rebound))
         for shared in SHARED:
             setattr(inner, shared, getattr(self, shared))
         inner.caller, inner.bodies = self, (*self.bodies, tree)
@@ -205,10 +211,12 @@ class Writes(WritingCalls):
         inner.env = {outer_name(name): thing for name, thing in self.env.items()}
         for name, thing in given.items():
             inner.assign_name(name, thing)
-        result = inner.walk(inner.body, inner.called_later(), tail=True)
+        result = inner.walk(inner.body, inner.called_later().union(rebound), tail=True)
         lost = {name: Unbound(f"{name} may have no value here") for name in self.env}
         now = {name: inner.env.get(outer_name(name), lost[name]) for name in self.env}
         self.env = now | {name: thing for name, thing in inner.env.items() if is_slot(name)}
+        for name in rebound:
+            self.env[rebound[name]] = inner.env.get(name, Unbound(f"{name} may have no value here"))
         self.writes_outside = self.writes_outside or inner.writes_outside
         self.session.report(found)
         return inner, result

@@ -130,6 +130,7 @@ def count_bindings(body: list, parameters: list) -> dict:
         elif isinstance(node, syntax.FUNCTIONS):
             if not isinstance(node, gast.Lambda):
                 found[node.name] = found.get(node.name, 0) + times
+            found.update((name, found.get(name, 0) + 2) for name in syntax.rebound(node))
             return
         for child in syntax.children(node):
             visit(child, 2 if isinstance(node, LOOPS) else times)

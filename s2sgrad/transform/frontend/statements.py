@@ -56,7 +56,7 @@ class Statements:
         handler = getattr(self, f"statement_{type(statement).__name__}", None)
         if handler is not None:
             handler(statement, after)
-        elif not isinstance(statement, gast.Pass):
+        elif not isinstance(statement, (gast.Pass, gast.Nonlocal)):
             self.verbatim(statement)
 
     def statement_Expr(self, statement, after):

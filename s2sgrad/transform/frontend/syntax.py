@@ -132,6 +132,11 @@ def declared(node) -> set:
     return set().union(*map(declared, children(node)))
 
 
+def rebound(node) -> frozenset:
+    """The names of enclosing functions that ``nonlocal`` statements in a function, at any depth, let it bind anew."""
+    return frozenset(name for n in walk(node) if isinstance(n, gast.Nonlocal) for name in n.names)
+
+
 def contains(node, kinds) -> bool:
     """Does a node of one of `kinds` stand in `node`, outside of functions in it?"""
     if isinstance(node, kinds):

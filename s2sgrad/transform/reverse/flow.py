@@ -324,6 +324,7 @@ class Flow(Operations):
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
         block = self.settled(forward, with_templates(block, inner.lengths, forward), walk.enters(s))
+        block = with_literals(block, forward)
         if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
             # nothing before the loop depends on it
             return
@@ -451,3 +452,14 @@ def renamed(element, copies: dict):
     if isinstance(element, tuple):
         return tuple(renamed(e, copies) for e in element)
     return copies.get(element)
+
+
+def with_literals(block: ir.Block, forward: ir.Block) -> ir.Block:
+    """A backward block with the literals themselves in place of the values that are literals in each turn."""
+    known = {s.target: s.code.node for s in walk.statements(forward) if isinstance(s, ir.Bind)}
+    literals = {v: Constant(n.value) for v, n in known.items() if isinstance(n, gast.Constant)}
+    for s in walk.statements(block):
+        spelled = [x for x in walk.operands(s) if isinstance(x, ir.Code) or isinstance(s, ir.Verbatim)]
+        for v in [v for x in spelled for v in walk.values(x)]:
+            literals.pop(v, None)
+    return walk.substitute(block, literals) if literals else block

@@ -1,0 +1,155 @@
+"""Functions that bind names of the functions around them anew: counters, sums that are kept, the best so far."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, 1.5, 2.0])
+
+
+def stepped(rhs, u, n):
+    for _ in range(n):
+        k = rhs(u)
+        if np.sum(k * k) < 1e-8:
+            break
+        u = u + 0.1 * (k + rhs(u + 0.1 * k))
+    return u
+
+
+@program(X, engine="compiled", smooth=True)
+def calls_are_counted(x):
+    calls = 0
+
+    def rhs(u):
+        nonlocal calls
+        calls += 1
+        return np.sin(u) * x
+
+    return np.sum(stepped(rhs, x, 3)) * calls
+
+
+@program(X, engine="compiled", smooth=True)
+def losses_are_added_up(x):
+    loss, n = 0.0, 0
+
+    def add(v, weight=1.0):
+        nonlocal loss, n
+        loss, n = loss + weight * np.sum(v**2), n + 1
+        return v * 2
+
+    y = add(x)
+    for i in range(3):
+        if x[i] > 1.0:
+            y = add(y * x[i], weight=0.5)
+            continue
+        add(y)
+    return loss * np.sum(y) / n
+
+
+@program(X, engine="compiled", smooth=True)
+def best_so_far(x):
+    best = where = None
+
+    def see(v, i):
+        nonlocal best, where
+        if best is not None and v >= best:
+            return False
+        best, where = v, i
+        return True
+
+    for i in range(3):
+        see((x[i] - 1.4) ** 2, i)
+    return best * x[where]
+
+
+@program(X, engine="compiled", smooth=True)
+def read_before_and_after_it_is_bound(x):
+    s = x[0]
+
+    def grow(k):
+        nonlocal s
+        s = s * k
+        return s + 1.0
+
+    def now():
+        return s * x[1]
+
+    y = s + grow(2.0) * s + now()
+    z = [s, grow(x[2]), s, now()]
+    return y * z[0] + z[1] * z[2] * z[3]
+
+
+@program(X, engine="compiled", smooth=True)
+def bound_by_a_function_within_a_function(x):
+    total = 0.0
+
+    def outer(v):
+        def inner(w):
+            nonlocal total
+            total = total + w * w
+            return total
+
+        return inner(v) + inner(2 * v)
+
+    y = outer(x[0])
+    while total < 20.0:
+        y = y + outer(x[1])
+    return y * total
+
+
+@program(X, engine="compiled", smooth=True)
+def bound_where_no_derivative_flows(x):
+    turn = 0
+
+    def advance():
+        nonlocal turn
+        turn += 1
+
+    for _ in range(4):
+        advance()
+    while turn < 7:
+        advance()
+    return np.sum(x**turn)
+
+
+@program(X, engine="tape")
+def augmented_by_what_binds_it(x):
+    s = x[0]
+
+    def grow(k):
+        nonlocal s
+        s = s * k
+        return s
+
+    s += grow(x[1])
+    return s * x[2]
+
+
+def counter(scale):
+    n = 1.0
+
+    def count(v):
+        nonlocal n
+        n += 1.0
+        return v * n * scale
+
+    return count
+
+
+@program(X, engine="tape")
+def names_that_outlive_their_function(x):
+    count = counter(x[0])
+    return count(x[1]) * count(x[2])
+
+
+@program(X, engine="tape")
+def passed_on_with_what_it_binds(x):
+    seen = 0
+
+    def key(i):
+        nonlocal seen
+        seen += 1
+        return -i
+
+    order = sorted(range(3), key=key)
+    return np.sum(x[order] * np.arange(3.0)) * seen
