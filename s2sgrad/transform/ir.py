@@ -101,6 +101,7 @@ class Type:
 UNKNOWN = Type()
 FLOAT = Type(Kind.NUMBER, "float", 0, ())
 INT = Type(Kind.NUMBER, "int", 0, ())
+BOOL = Type(Kind.NUMBER, "bool", 0, ())
 FLOAT64 = Type(Kind.NUMBER, "float64", 0, ())
 OTHER = Type(Kind.OTHER)
 
@@ -172,6 +173,8 @@ class Op:
       of `runtime.arrays` or a rule function by its name;
     * a `Code`: the callee as the user spelled it (``xnp.sum``, ``sin``);
     * a str: the first argument's method (``"sum()"``) or attribute (``"T"``) of that name.
+
+    `again`: it has been done before with this array, and cannot fail.
     """
 
     target: Value
@@ -180,6 +183,7 @@ class Op:
     kwargs: dict[str, Operand] = field(default_factory=dict)
     spelling: "Code | str | None" = None
     location: Location | None = None
+    again: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -378,6 +382,15 @@ class With(If):
     """
 
     again: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Same(If):
+    """Nothing is done: the result is the array ``orelse.results[0]``, which is ``then.results[0]`` where `test` holds.
+
+    That one has been written to, so that the array must not be read under its old name: to whoever looks at the flow
+    of values, it has become one or the other.
+    """
 
 
 @dataclass(slots=True, eq=False)

@@ -159,6 +159,9 @@ class _Printer:
     def with_(self, s, lines, depth):
         self.if_(s, lines, depth)
 
+    def same(self, s, lines, depth):
+        self.if_(s, lines, depth)
+
     def if_(self, s, lines, depth):
         word = "with" if isinstance(s, ir.With) else "if"
         lines.append("    " * depth + f"{word} {self.operand(s.test)}:")

@@ -329,7 +329,7 @@ def nested_if(x):
     return np.sum(u * u) + v[0]
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def swapper(x):
     a = x * 1.0
     b = x * 2.0
@@ -750,7 +750,8 @@ def shape_of_what_one_branch_changes(x, k):
     return np.sum(m)
 
 
-@program(LINE, LINE + 1, 3, engine="tape", argnums=(0, 1))
+@program(LINE, LINE + 1, 3, engine="compiled", argnums=(0, 1), name="name_that_a_loop_of_no_turns_does_not_bind_2")
+@program(LINE, LINE + 1, 7, engine="compiled", argnums=(0, 1))
 def name_that_a_loop_of_no_turns_does_not_bind(x, y, n):
     a = np.zeros(4)
     b = a
@@ -763,7 +764,10 @@ def name_that_a_loop_of_no_turns_does_not_bind(x, y, n):
     return np.sum(b * b) + np.sum(a)
 
 
-@program(LINE, LINE + 1, 3, engine="tape", argnums=(0, 1))
+@program(
+    LINE, LINE + 1, 3, engine="compiled", argnums=(0, 1), name="name_that_a_plain_loop_of_no_turns_does_not_bind_2"
+)
+@program(LINE, LINE + 1, 7, engine="compiled", argnums=(0, 1))
 def name_that_a_plain_loop_of_no_turns_does_not_bind(x, y, n):
     a = np.zeros(4)
     b = a
@@ -815,3 +819,54 @@ def loop_over_what_it_shortens(x):
         if i < 3:
             y = y[i:] * v
     return np.sum(y * 0.7)
+
+
+@program(LINE, LINE + 0.3, engine="compiled", argnums=1, smooth=True, name="larger_is_changed_2")
+@program(LINE, LINE - 0.3, engine="compiled", argnums=0, smooth=True)
+def larger_is_changed(x, y):
+    u = x if x[0] > y[0] else y
+    u[0] = x[1] * y[1]
+    u *= x
+    return np.sum(x * u * y)
+
+
+@program(LINE, LINE + 0.3, 5, engine="compiled", argnums=1, smooth=True, name="last_of_three_names_2")
+@program(LINE, LINE + 0.3, 0, engine="compiled", argnums=0, smooth=True)
+def last_of_three_names(x, y, n):
+    u = y
+    for k in range(n):
+        w = x
+        w[-1] = 1.1 * u[k]
+        u[0] = w[-1] * w[k]
+        x, y = y, x
+    return np.sum(x * y) + np.sum(u)
+
+
+@program(LINE, LINE + 0.3, engine="compiled", argnums=0, smooth=True)
+def view_of_what_may_be_changed(x, y):
+    u = x * 1.0
+    v = u[1:-1]
+    if y[0] > 0:
+        u = y
+    v[:] = y[:4] ** 2
+    u[2] *= x[0]
+    return np.sum(u * x) + np.sum(v)
+
+
+@program(LINE, LINE + 0.3, engine="compiled", argnums=0, smooth=True)
+def kept_before_what_may_be_it_is_changed(x, y):
+    u = x
+    if y[0] > 100:
+        u = y
+    w = u**2
+    u[1] = 0.7
+    return np.sum(w * x) + w[1] * u[2]
+
+
+@program(LINE, LINE + 0.3, 4, engine="compiled", argnums=1, smooth=True, name="loop_that_changes_one_argument_only_2")
+@program(LINE, LINE + 0.3, 4, engine="compiled", argnums=0, smooth=True)
+def loop_that_changes_one_argument_only(x, y, n):
+    for i in range(n):
+        x[i] = 2.0 * i
+    x[-1], x[-2] = 1.2, x[0]
+    return np.sum(x * y)

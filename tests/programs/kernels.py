@@ -412,7 +412,7 @@ def early_return(x):
     return np.sum(u)
 
 
-@program(LINE, engine="tape", smooth=True)
+@program(LINE, engine="compiled", smooth=True)
 def unread_branch(x):
     u = x * 1.0
     v = u[2:]

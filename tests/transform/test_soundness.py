@@ -492,6 +492,7 @@ def test_a_function_that_reads_a_name_that_is_lost_is_refused():
 
         while a[0] > 7.0:
             w += u
+            x = x[:2]
         return g(s)
 
     x = np.array([1.0, 2.0])

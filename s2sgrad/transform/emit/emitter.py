@@ -545,6 +545,8 @@ class _Emitter:
         return gast.Add(), self.expression(operand)
 
     def branch(self, statement: ir.If) -> list:
+        if isinstance(statement, ir.Same):
+            return []
         then = self.lines(statement.then)
         moves = self.assign(self.defined(statement, statement.then))
         if isinstance(statement, ir.With):

@@ -167,6 +167,9 @@ class _Naming:
                 case ir.Accumulate() | ir.Store() | ir.Push() | ir.Pop():
                     if must:
                         self.merge(statement.target, statement.into, always=True)
+                case ir.Same():
+                    if must and statement.results:
+                        self.merge(statement.results[0], statement.orelse.results[0], always=True)
                 case ir.Verbatim() if not must:
                     for name, value in statement.writes.items():
                         if name in statement.reads:

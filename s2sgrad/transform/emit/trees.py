@@ -223,6 +223,8 @@ class _Gather:
                 self.read(operand, named=isinstance(statement, ir.Verbatim))
             if isinstance(statement, ir.Accumulate | ir.Store | ir.Push | ir.Pop):
                 self.trees.named.add(statement.into)
+            if isinstance(statement, ir.Same):
+                self.trees.named.update(v for block in walk.blocks(statement) for v in walk.values(block.results[0]))
             if isinstance(statement, ir.Store) and statement.through is not None and statement.index is None:
                 self.trees.named.add(statement.through)
             if isinstance(statement, ir.While):

@@ -168,10 +168,7 @@ class Branches:
         base = one if one is other else self.merged_view(one, other, known, look)
         if base is None or not look:
             return base and True
-        again = known[a, b] = self.view(first.function, (base, *first.args[1:]), first.spelling, self.current)
-        again.name = a.name
-        self.temporaries.discard(again)
-        self.again.add(again)
+        again = known[a, b] = self.view_again(a, base)
         return again
 
     def arm(self, body: list, after: frozenset, surely=frozenset(), tail=False) -> tuple:
@@ -190,6 +187,7 @@ class Branches:
         if left and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
             one = a if isinstance(a, ir.Value) else b
             merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
+            self.see_whole(merged, one)
             merged.partial = True
             for block, thing in ((then, a), (orelse, b)):
                 block.results = (*block.results, thing if thing is one else ir.Constant(None))
@@ -235,6 +233,7 @@ class Branches:
                 stale.add(self.objects[thing])
             elif thing is not before.get(name) and isinstance(thing, ir.Value):
                 known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+                self.see_whole(after, thing)
                 self.same_optional(after, thing)
                 results.append(after)
                 alive.results = (*alive.results, thing)

@@ -75,6 +75,8 @@ class Callers:
             item = self.value(slot, kind, on, [effects.Region((), external=True, container=kind.kind in OPENED)])
             self.emit(ir.Op(item, operator.getitem, (container, ir.Constant(key)), {}, None, place))
             self.leaves.append(item)
+            if kind.kind is Kind.ARRAY:
+                self.whole.add(item)
             self.env[slot] = item = self.opened(item) if kind.kind in OPENED else item
             items.append(item)
         again = self.value(container.name, t, active, [effects.Region((), external=True, container=True)])

@@ -192,6 +192,7 @@ class Loops(Unrolling, Rows):
         lost: set = set()
         shared: set = set()
         others: set = set()
+        parts: set = set()
         optional = {n for n in names if isinstance(before.get(n), ir.Value) and before[n] in self.maybe}
         bound: set = set()  # names that are None before the loop and something else after a turn
         earliest = types.fresh()
@@ -209,6 +210,8 @@ class Loops(Unrolling, Rows):
                         if first not in parameters:
                             value = ir.Value(first.partition("@")[0], types.with_names(t), any_active(active))
                             self.adopt(value, active, [r for r in self.regions_of(before[name])])
+                            if before[name] in self.whole and name not in parts:
+                                self.whole.add(value)
                             parameters[first] = value
                             if name in optional:
                                 self.maybe.add(value)
@@ -229,6 +232,7 @@ class Loops(Unrolling, Rows):
                 changed = self.next_state(state, names, before, end, statement, optional) or changed
                 now = {n for n in names if self.is_none(before.get(n)) is True and end.get(n) is not before[n]}
                 changed, bound = changed or not now <= bound, bound | now
+                changed = self.parts_of_turn(parameters, end, parts) or changed
                 if not changed:
                     break
             else:
@@ -257,6 +261,8 @@ class Loops(Unrolling, Rows):
                         region.join(other)
                 start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
                 result = self.value(name, t, active, self.regions_of(last))
+                self.see_whole(parameter, last, *([initial] if isinstance(initial, ir.Value) else []))
+                self.see_whole(result, parameter)
                 parameter.partial = result.partial = name in self.partial
                 if name in optional:
                     self.maybe.add(result)
@@ -457,7 +463,7 @@ class Loops(Unrolling, Rows):
     def inert_loop(self, statement, after) -> None:
         """A loop that no derivative flows through: it stays as it is; only what its names come to be is found."""
         known = self.attempt(statement, after)
-        self.verbatim(statement, known)
+        self.verbatim(statement, known, after)
 
     def attempt(self, statement, after) -> dict:
         """What the names that a loop binds stand for after it, as far as it can be told by walking it."""
@@ -476,7 +482,7 @@ class Loops(Unrolling, Rows):
 
     def is_inert(self, statement) -> bool:
         """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?"""
-        if self.may_be_active(statement) or self.touches_objects(statement):
+        if self.may_be_active(statement) or self.touches_objects(statement) or self.writes_arguments(statement):
             return False
         if any(map(self.is_apart, syntax.own_nodes(statement))):
             return False

@@ -129,6 +129,7 @@ class Lowering(
         self.env: dict = {}
         self.parts: dict = {}
         self.regions: dict = {}
+        self.whole: set = set()  # arrays that are no part of another: two of them are one array, or apart
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
         self.made: dict = {}  # a container -> what is in it, where that is known
@@ -244,6 +245,8 @@ class Lowering(
         if type_.kind is not Kind.NUMBER:
             container = type_.kind in (Kind.LIST, Kind.DICT, Kind.OTHER)
             self.regions[value] = effects.Region((), external=True, container=container)
+            if type_.kind is Kind.ARRAY:
+                self.whole.add(value)
             if value.active:
                 self.regions[value].freeze(())
         return value

@@ -42,8 +42,9 @@ class Managers:
         node = item.context_expr
         made = None if self.may_be_active(node) else self.maker(node)
         silent = made in SILENT and isinstance(node, gast.Call)
-        if made is None or (silent and not self.may_be_active(statement)):
-            self.verbatim(statement)
+        followed = self.may_be_active(statement) or self.writes_arguments(statement)
+        if made is None or (silent and not followed):
+            self.verbatim(statement, after=after)
             return
         self.assume(made)
         keeps = isinstance(node, gast.Call) and (made in KNOWN or generator_of(made) is not None)
@@ -114,6 +115,7 @@ class Managers:
                 continue
             self.env[name] = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
             given[thing].partial = thing.partial
+            self.see_whole(given[thing], thing)
             self.same_optional(self.env[name], thing)
             results.append(self.env[name])
             block.then.results = (*block.then.results, thing)

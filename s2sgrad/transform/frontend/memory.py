@@ -17,6 +17,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
+from s2sgrad.transform.frontend.scan import mutable_names
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.frontend.writing import WritingCalls
 from s2sgrad.transform.ir import Kind
@@ -24,7 +25,8 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top", "maybe",
+    "temporaries", "anywhere", "whole", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
+    "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -260,21 +262,28 @@ class Writes(WritingCalls):
         """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
         region = self.regions[array].root()
         inside = array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
-        return inside or self.argument(array) is not None or self.is_in_slot(array)
+        return inside or bool(self.owners(array)) or self.is_in_slot(array)
 
-    def argument(self, array: ir.Value):
-        """The argument of the differentiated function that `array` is memory of, and nothing else that is outside."""
+    def writes_arguments(self, statement) -> bool:
+        """Does a statement write into arguments of the differentiated function, or into arrays outside?"""
+        changed = (self.env.get(name) for name in mutable_names([statement], self.names) & self.env.keys())
+        arrays = [v for v in changed if isinstance(v, ir.Value) and v.type.kind is Kind.ARRAY]
+        return any(map(self.owners, arrays))
+
+    def owners(self, array: ir.Value) -> list:
+        """The arguments of the differentiated function, or arrays outside, one of which `array` is memory of.
+
+        None where it may be memory of anything else outside.
+        """
         region = self.regions[array].root()
         if not self.is_top or not region.external or self.anywhere.root() is region:
-            return None
-        work = [v for v in self.work_values if self.regions[v].root() is region]
-        if work and not any(self.regions[p].root() is region for p in self.parameters if p in self.regions):
-            return work[0] if len(work) == 1 else None
-        if any(r.root() is region for r in self.session.object_regions.values()):
-            return None
+            return []
+        works = [v for v in self.work_values if self.regions[v].root() is region]
         given = [*self.parameters, *self.leaves]
         owners = [p for p in given if p in self.regions and self.regions[p].root() is region]
-        return owners[0] if len(owners) == 1 and owners[0].type.kind is Kind.ARRAY else None
+        if owners and any(r.root() is region for r in self.session.object_regions.values()):
+            return []
+        return owners + works if all(p.type.kind is Kind.ARRAY for p in owners) else []
 
     def root(self, array: ir.Value) -> ir.Value:
         """The array that a view is a view of."""
@@ -289,10 +298,9 @@ class Writes(WritingCalls):
         what = text(
             statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement)
         )
-        argument = self.argument(array)
-        if argument is not None:
-            self.written_arguments.add(argument)
-        elif self.regions[array].root().external:
+        owners = self.owners(array)
+        self.written_arguments.update(owners)
+        if not owners and self.regions[array].root().external:
             reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
             self.refuse(f"{what} {reason}", statement)
         t = array.type
@@ -328,8 +336,9 @@ class Writes(WritingCalls):
             self.freeze([value] if index is None else [index, value], statement)
         into = self.root(array)
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
+        self.see_whole(after, into)
         through = None if into is array else array
-        lasting, place = argument is not None or self.is_held_outside(into), self.found.location(statement)
+        lasting, place = bool(owners) or self.is_held_outside(into), self.found.location(statement)
         self.emit(ir.Store(after, into, index, value, function, through, lasting, place))
         self.earlier[after] = into
         self.renew(into, after)
@@ -341,14 +350,31 @@ class Writes(WritingCalls):
         return value
 
     def renew(self, old: ir.Value, new: ir.Value) -> None:
-        """Let all names of an array that has been written to stand for what it is now."""
+        """Let all names of an array that has been written to, and what may be that array, stand for what it is now."""
         done = {old: new}
         for name, thing in list(self.env.items()):
             if not (isinstance(thing, ir.Value) and thing in self.objects) and self.meet(old, thing):
+                self.compare(thing, old, new, done)
                 again = self.renewed(thing, done)
                 reason = f"{name} may share memory with an array that is changed"
                 self.env[name] = Unbound(reason) if again is None else again
         self.renew_objects()
+
+    def compare(self, thing, old: ir.Value, new: ir.Value, done: dict) -> None:
+        """Where a name is of another array that may be the one that was written to, only the run can tell: ask it."""
+        while isinstance(thing, ir.Value) and thing not in done and thing in self.views:
+            thing = self.views[thing].args[0]
+        if thing in done or old not in self.whole or thing not in self.whole:
+            return
+        place = self.found.location(self.current)
+        same = ir.Value("same", ir.BOOL)
+        self.emit(ir.Op(same, operator.is_, (thing, new), {}, None, place))
+        self.temporaries.add(same)
+        again = self.value(thing.name, thing.type, thing.active or new.active, self.regions_of(thing))
+        self.see_whole(again, thing)
+        self.emit(ir.Same(same, ir.Block([], (new,)), ir.Block([], (thing,)), (again,), place))
+        self.earlier[again] = thing
+        done[thing] = again
 
     def regions_under(self, thing, seen=()) -> list:
         """The memory that a name gives access to."""
@@ -368,14 +394,19 @@ class Writes(WritingCalls):
         if thing not in done and isinstance(thing, ir.Value):
             op = self.views.get(thing)
             base = None if op is None else self.renewed(op.args[0], done)
-            done[thing] = (
-                None if base is None else self.view(op.function, (base, *op.args[1:]), op.spelling, self.current)
-            )
-            if done[thing] is not None:
-                done[thing].name = thing.name
-                self.temporaries.discard(done[thing])
-                self.again.add(done[thing])
+            done[thing] = None if base is None else self.view_again(thing, base)
         return done.get(thing)
+
+    def view_again(self, view: ir.Value, base: ir.Value):
+        """Another array looked at as `view` looks at the one that it is a view of."""
+        op = self.views[view]
+        again = self.view(op.function, (base, *op.args[1:]), op.spelling, self.current)
+        if again is not None:
+            self.statements[-1].again = True
+            again.name = view.name
+            self.temporaries.discard(again)
+            self.again.add(again)
+        return again
 
     def augmented(self, statement) -> bool:
         """``target op= value`` into an array that is followed; False where it is none."""
@@ -468,6 +499,13 @@ class Writes(WritingCalls):
                     shared.add((one, other))
                     changed = True
         return changed
+
+    def parts_of_turn(self, parameters: dict, end: dict, parts: set) -> bool:
+        """Note which names a turn of a loop leaves to parts of arrays; is there any new one?"""
+        found = {n for n, p in parameters.items() if p in self.whole and end.get(n) not in self.whole}
+        new = found - parts
+        parts |= found
+        return bool(new)
 
     def see_sources(self, sources: list, body: ir.Block, statement) -> None:
         """Refuse a loop over an array that it changes meanwhile."""

@@ -140,6 +140,21 @@ def count_bindings(body: list, parameters: list) -> dict:
     return found
 
 
+def counters(statement) -> set:
+    """The names that a statement binds by nothing but ``for i in range(...)``, forwards or backwards."""
+    found, others = set(), set()
+    for node in syntax.walk(statement):
+        if isinstance(node, gast.For) and isinstance(node.target, gast.Name):
+            iterable = node.iter
+            if is_call_of(iterable, ("reversed",)) and len(iterable.args) == 1:
+                iterable = iterable.args[0]
+            if is_call_of(iterable, ("range",)):
+                found.add(node.target)
+        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            others.add(node)
+    return {node.id for node in found} - {node.id for node in others - found}
+
+
 def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=frozenset(), holders=frozenset()) -> set:
     """The names whose objects the function changes, and those that may be other names of them.
 
@@ -150,6 +165,7 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
     made = set(holders).union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
     assigned: list = []
     taken: list = []  # names, and containers that what they stand for is taken from
+    named: list = []  # names, and other names that what they stand for has
     for statement in body:
         for node in syntax.walk(statement):
             if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
@@ -168,12 +184,13 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
                 method = isinstance(node.value, gast.Call) and isinstance(node.value.func, gast.Attribute)
                 holder = node.value.func if method else node.value
                 taken.append((set().union(*map(names.stores, node.targets)), root_names(holder)))
+                named += [pair for target in node.targets for pair in renamings(target, node.value)]
                 if not is_call_of(node.value, plain):
                     assigned.append((set().union(*map(names.stores, node.targets)), names.loads(node.value)))
             elif isinstance(node, gast.For) and not is_call_of(node.iter, plain):
                 assigned.append((names.stores(node.target), names.loads(node.iter)))
                 taken.append((names.stores(node.target), names.loads(node.iter)))
-    taken = [(stores, holders & made) for stores, holders in taken]
+    taken = [(stores, holders & made) for stores, holders in taken] + named
     # `x += 1` of a number is no change: that the name is listed here costs nothing but a shared subexpression
     size = -1
     while size != len(found):
@@ -185,6 +202,16 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
             if stores & found:
                 found |= holders
     return found
+
+
+def renamings(target, value) -> list:
+    """The pairs of names and of what may be other names for the same in ``a, b = b, c if test else d``."""
+    sequences = gast.Tuple, gast.List
+    if isinstance(target, sequences) and isinstance(value, sequences) and len(target.elts) == len(value.elts):
+        return [p for pair in zip(target.elts, value.elts, strict=True) for p in renamings(*pair)]
+    if isinstance(value, gast.IfExp):
+        return renamings(target, value.body) + renamings(target, value.orelse)
+    return [({target.id}, {value.id})] if isinstance(target, gast.Name) and isinstance(value, gast.Name) else []
 
 
 def made_names(node) -> set:

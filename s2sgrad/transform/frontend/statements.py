@@ -30,6 +30,7 @@ from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import (
     LOOPS,
     code_node,
+    counters,
     exposed_names,
     expressions_of,
     jumps,
@@ -116,7 +117,8 @@ class Statements:
         if any(isinstance(e, gast.Starred) for e in [*target.elts, *value.elts]):
             return False
         written = [self.view_of(e) for e in value.elts if isinstance(e, gast.Name) and e.id in self.mutable]
-        stores = any(isinstance(e, gast.Subscript) for e in target.elts) and self.may_be_active(statement)
+        stores = any(isinstance(e, gast.Subscript) for e in target.elts)
+        stores = stores and (self.may_be_active(statement) or self.writes_arguments(statement))
         pairs = [(t, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, gast.Name)]
         stores = stores or any(t.id in self.mutable and isinstance(v, gast.Call) for t, v in pairs)
         return stores or any(v is not None for v in written)
@@ -170,8 +172,9 @@ class Statements:
                 data = not resolve.is_definition(thing.value)
                 thing = value if data else Known(thing.value, value)
         elif isinstance(thing, Inert):
-            if isinstance(thing.node, gast.Name) and thing.node.id in thing.reads and name not in self.mutable:
-                thing = thing.reads[thing.node.id]
+            same = thing.reads.get(thing.node.id) if isinstance(thing.node, gast.Name) else None
+            if same is not None and (name not in self.mutable or same.type.kind is Kind.ARRAY):
+                thing = same
             else:
                 thing = self.bind(thing, name)
         elif isinstance(thing, (ir.Constant, ir.Code)):
@@ -460,10 +463,11 @@ class Statements:
 
     # -------------------------------------------------------------------------------- verbatim statements
 
-    def verbatim(self, statement, known=None) -> None:
+    def verbatim(self, statement, known=None, after=None) -> None:
         """A statement of the user's that no derivative flows through.
 
-        `known` are the values that a loop binds names to, as they were found when it was walked.
+        `known` are the values that a loop binds names to, as they were found when it was walked; `after` the names
+        that may be read afterwards (None: all).
         """
         simple = isinstance(statement, (gast.Expr, gast.Raise))
         if not simple and self.may_be_active(statement):
@@ -474,6 +478,9 @@ class Statements:
             self.refuse(f"`break` or `continue` inside of {describe(statement)} is not compiled", statement)
         stores = self.names.stores(statement)
         known_types = {name: value.type for name, value in (known or {}).items()}
+        if self.is_builtin("range", range) and self.is_builtin("reversed", reversed):
+            new = (n for n in counters(statement) if not isinstance(self.env.get(n), ir.Value))
+            known_types |= dict.fromkeys(new, ir.INT)
         bound = {
             name: known_types.get(name, ir.UNKNOWN)
             for name in stores
@@ -499,7 +506,10 @@ class Statements:
         writes = {}
         regions = [r for v in reads.values() for r in self.regions_of(v)]
         for name in sorted(stores):
-            memory = self.regions_of(known[name]) if name in known_types else [*regions, self.anywhere]
+            if known_types.get(name) == ir.INT or (after is not None and name not in after):
+                memory = []
+            else:
+                memory = self.regions_of(known[name]) if name in known_types else [*regions, self.anywhere]
             writes[name] = self.value(name, known_types.get(name, ir.UNKNOWN), False, memory)
             if not (blocks and is_lost(self.env.get(name))):
                 self.env[name] = writes[name]

@@ -48,6 +48,7 @@ class WorkArrays:
             self.temporaries.discard(value)
             self.env[name] = value
             self.work_values.add(value)
+            self.whole.add(value)
             read = self.outside.reader(known.operand)
             self.session.arrays[read.key] = self.session.written[read.key] = read
             self.session.work[id(known.value)] = known.value

@@ -113,7 +113,8 @@ class _Pruner:
 
     def may_fail(self, s) -> bool:
         """Is it a statement of the user's that may raise an exception?"""
-        return not self.generated and id(s) not in self.unfailing()
+        again = isinstance(s, ir.Op) and s.again
+        return not self.generated and not again and id(s) not in self.unfailing()
 
     def is_pure(self, node) -> bool:
         """Has evaluating the expression no effects, and does it need no evaluating for its own sake?"""

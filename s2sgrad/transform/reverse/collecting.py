@@ -274,8 +274,8 @@ class Collecting:
 
 
 def reads(s, v: Value) -> bool:
-    """Does a statement, or one in it, read a value?"""
-    return v in walk.uses(s) or any(v in walk.read(inner) for inner in walk.blocks(s))
+    """Does a statement, or one in it, read the contents of a value?"""
+    return v in contents_read(ir.Block([s]))
 
 
 def absent(x) -> bool:

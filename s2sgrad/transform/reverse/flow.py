@@ -124,6 +124,8 @@ class Flow(Operations):
             for scope, builder in zip(scopes, builders, strict=True):
                 self.scope, self.build = scope, builder
                 found = scope.get(slot)
+                if found is None and not slot[1] and slot_type(slot).kind is Kind.ARRAY and self.is_changed(slot[0]):
+                    found = Cotangent(self.buffer(slot, None), owned=True)
                 ends.append(Cotangent(self.zeros(slot)) if found is None else found)
             self.scope, self.build = outer, build
             t = slot_type(slot)
@@ -153,8 +155,9 @@ class Flow(Operations):
                 block.results += (v if block is forward else Constant(None),)
         mapping = {v: outside for v, (outside, _) in exported.items()}
         blocks = [walk.substitute(b, mapping) for b in blocks]
-        if isinstance(s, ir.With) and not s.again:
-            s = ir.If(Constant(True), s.then, s.orelse, s.results, s.location)  # it was entered before
+        if isinstance(s, ir.Same) or (isinstance(s, ir.With) and not s.again):
+            # nothing is done, or it was entered before
+            s = ir.If(s.test if isinstance(s, ir.Same) else Constant(True), s.then, s.orelse, s.results, s.location)
         build.add(dataclasses.replace(s, then=blocks[0], orelse=blocks[1], results=tuple(results)))
 
     def is_buffer(self, value: Value) -> bool:
