@@ -824,6 +824,7 @@ def loop_over_what_it_shortens(x):
 @program(LINE, LINE + 0.3, engine="compiled", argnums=1, smooth=True, name="larger_is_changed_2")
 @program(LINE, LINE - 0.3, engine="compiled", argnums=0, smooth=True)
 def larger_is_changed(x, y):
+    x, y = x * 1.0, y * 1.0
     u = x if x[0] > y[0] else y
     u[0] = x[1] * y[1]
     u *= x
@@ -833,6 +834,7 @@ def larger_is_changed(x, y):
 @program(LINE, LINE + 0.3, 5, engine="compiled", argnums=1, smooth=True, name="last_of_three_names_2")
 @program(LINE, LINE + 0.3, 0, engine="compiled", argnums=0, smooth=True)
 def last_of_three_names(x, y, n):
+    x, y = x * 1.0, y * 1.0
     u = y
     for k in range(n):
         w = x
@@ -844,6 +846,7 @@ def last_of_three_names(x, y, n):
 
 @program(LINE, LINE + 0.3, engine="compiled", argnums=0, smooth=True)
 def view_of_what_may_be_changed(x, y):
+    y = y * 1.0
     u = x * 1.0
     v = u[1:-1]
     if y[0] > 0:
@@ -855,6 +858,7 @@ def view_of_what_may_be_changed(x, y):
 
 @program(LINE, LINE + 0.3, engine="compiled", argnums=0, smooth=True)
 def kept_before_what_may_be_it_is_changed(x, y):
+    x, y = x * 1.0, y * 1.0
     u = x
     if y[0] > 100:
         u = y
@@ -863,10 +867,20 @@ def kept_before_what_may_be_it_is_changed(x, y):
     return np.sum(w * x) + w[1] * u[2]
 
 
-@program(LINE, LINE + 0.3, 4, engine="compiled", argnums=1, smooth=True, name="loop_that_changes_one_argument_only_2")
-@program(LINE, LINE + 0.3, 4, engine="compiled", argnums=0, smooth=True)
+@program(LINE, LINE + 0.3, 4, engine="compiled", argnums=1, name="loop_that_changes_one_argument_only_2")
+@program(LINE, LINE + 0.3, 4, engine="compiled", argnums=0)
 def loop_that_changes_one_argument_only(x, y, n):
     for i in range(n):
         x[i] = 2.0 * i
     x[-1], x[-2] = 1.2, x[0]
+    return np.sum(x * y)
+
+
+@program(LINE, LINE + 0.3, engine="compiled", argnums=(0, 1))
+@program(LINE, LINE - 0.3, engine="compiled", argnums=(0, 1), name="larger_argument_is_changed_2")
+def larger_argument_is_changed(x, y):
+    if x[0] > y[0]:
+        x, y = y, x
+    x[0] = x[0] * y[1]
+    y[1] += x[0] ** 2
     return np.sum(x * y)
