@@ -884,3 +884,12 @@ def larger_argument_is_changed(x, y):
     x[0] = x[0] * y[1]
     y[1] += x[0] ** 2
     return np.sum(x * y)
+
+
+@program(LINE, SQUARE, engine="compiled", argnums=(0, 1))
+def slot_of_a_view_that_a_loop_gives_to_another(x, a):
+    box = {"row": a[1]}
+    for v in x:
+        box["row"] = v * x[:4]
+        a[::2] += 0.5
+    return np.sum(box["row"] * a)

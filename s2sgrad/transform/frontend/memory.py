@@ -472,8 +472,8 @@ class Writes(WritingCalls):
             now = end.get(name)
             if name in names or name in lost or now is start.get(name) or not isinstance(thing, ir.Value):
                 continue
-            if name in views and any(before.get(n) is self.root(thing) and n not in others for n in names):
-                continue  # looked up again in each turn
+            if name in views and self.is_looked_up(thing, now, [n for n in names if n not in others], before, end):
+                continue  # in each turn
             same = self.same_object(thing, now)
             if same is not None and all(same.slot(key) in before for key in keys_of(thing.type)):
                 continue  # put together again in each turn
@@ -499,6 +499,16 @@ class Writes(WritingCalls):
                     shared.add((one, other))
                     changed = True
         return changed
+
+    def is_looked_up(self, view: ir.Value, now, names: list, before: dict, end: dict) -> bool:
+        """Is `now` the view, of an array that a loop carries under one of `names`, that `view` was before the loop?"""
+        root = self.root(view)
+        name = next((n for n in names if before.get(n) is root), None)
+        while name is not None and self.is_same_view({"": view}, {"": now}, ""):
+            view, now = self.views[view].args[0], self.views[now].args[0]
+            if view is root:
+                return now is end.get(name)
+        return False
 
     def parts_of_turn(self, parameters: dict, end: dict, parts: set) -> bool:
         """Note which names a turn of a loop leaves to parts of arrays; is there any new one?"""
