@@ -7,7 +7,6 @@ are themselves primitives with a rule (``rules/helpers.py``), so that derivative
 
 import functools
 import math
-import operator
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def unbroadcast(g, x):
     >>> unbroadcast(np.ones((3, 2)), 1.0)
     np.float64(6.0)
     """
-    if type(g) is type(x) is np.ndarray and g.shape == x.shape and g.dtype == x.dtype:
+    if type(g) is type(x) is np.ndarray and g.shape == x.shape and g.dtype is x.dtype:
         return g
     if type(x) is float:
         if type(g) is float:
@@ -115,17 +114,18 @@ def times(g, p):
 def product(g, *factors):
     """`g` times each of the factors, where a zero stays zero, whatever the next factor is (inf, nan).
 
+    The factors are all finite where the last one is: it is looked at alone.
+
     Examples
     --------
-    >>> product(np.array([0.0, 2.0]), np.array([np.inf, 3.0]), 2.0)
+    >>> product(np.array([0.0, 2.0]), np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
     array([ 0., 12.])
     """
-    last = None
+    if not _is_finite(factors[-1]):
+        return functools.reduce(times, factors, g)
     for p in factors:
-        if p is not last and not _is_finite(p):
-            return functools.reduce(times, factors, g)
-        last = p
-    return functools.reduce(operator.mul, factors, g)
+        g = g * p
+    return g
 
 
 def where_less(g, x, y):
@@ -299,8 +299,8 @@ def sum_of_outers(pairs, x):
     """
     if not pairs:
         return np.zeros_like(x)
-    left, right = zip(*pairs, strict=True)
-    return (np.transpose(left) @ np.array(right)).astype(x.dtype, copy=False)
+    left, right = (np.concatenate(vectors).reshape(len(pairs), -1) for vectors in zip(*pairs, strict=True))
+    return (left.T @ right).astype(x.dtype, copy=False)
 
 
 def embed_diagonal(g, x, offset=0, axis1=0, axis2=1):

@@ -59,9 +59,17 @@ def test_minimum_of_two_arrays():
 
 
 def test_a_product_keeps_zeros():
-    g, p, q = np.array([0.0, 1.0, 0.0, 2.0]), np.array([np.inf, 0.0, 1.0, 3.0]), np.array([1.0, np.inf, np.nan, 4.0])
+    g, p, q = np.array([0.0, 1.0, 0.0, 2.0]), np.array([0.5, 0.0, np.nan, 3.0]), np.array([1.0, np.inf, np.nan, 4.0])
     np.testing.assert_array_equal(arrays.product(g, p, q), [0.0, 0.0, 0.0, 24.0])
     np.testing.assert_array_equal(arrays.product(g, p, q), arrays.times(arrays.times(g, p), q))
+
+
+def test_each_factor_is_looked_at_that_may_be_infinite_alone():
+    def f(x):
+        return np.sum(np.sqrt(np.exp(-1 / x)))
+
+    source = agreeing(f, np.array([0.5, 2.0]))
+    assert "times(" in source
 
 
 def test_the_derivative_of_a_logistic_function_multiplies_by_what_is_at_hand():
@@ -69,7 +77,7 @@ def test_the_derivative_of_a_logistic_function_multiplies_by_what_is_at_hand():
         return np.sum(1 / (1 + np.exp(-x)))
 
     with np.errstate(over="ignore"):
-        source = agreeing(f, np.array([0.5, -1.0, 800.0, -800.0]))
+        source = agreeing(f, np.array([0.5, -1.0, 800.0, -800.0, np.inf, -np.inf, np.nan]))
     assert "over(" not in source and source.count("product(") == 1
 
 

@@ -38,7 +38,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.aliases import is_slice
+from s2sgrad.transform.aliases import is_slice, is_view
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.analysis.spans import Spans
@@ -61,7 +61,7 @@ def accumulate(function: ir.Function) -> ir.Function:
     statements = function.body.statements
     mapping: dict = {}
     after = pass_.block(statements[at:], mapping)
-    after = pass_.gradients(after, mapping)
+    after = pass_.gradients(ir.Block(after, function.body.results), mapping)
     results = tuple(walk.replaced(r, mapping) for r in function.body.results)
     return dataclasses.replace(function, body=ir.Block(statements[:at] + after, results))
 
@@ -78,16 +78,17 @@ class _Accumulate:
 
     # ---------------------------------------------------------------- additions
 
-    def block(self, statements: list, mapping: dict) -> list:
-        """The statements of a block, adding in place."""
-        fresh: set = set()  # arrays that a statement of this block has made
+    def block(self, statements: list, mapping: dict, handed: frozenset = frozenset()) -> list:
+        """The statements of a block, adding in place; the arrays that it is `handed` are its own."""
+        fresh: set = set(handed)  # arrays that a statement of this block has made
         zeros: dict = {}  # those of them that hold zeros, but for some places: these
         done = []
         for s in statements:
-            s = self.inner(s, mapping) if isinstance(s, ir.If | ir.For) else walk.substituted(s, mapping)
+            s = self.inner(s, mapping, fresh) if isinstance(s, ir.If | ir.For) else walk.substituted(s, mapping)
             match s:
                 case ir.Op():
-                    s = self.added(s, fresh)
+                    *before, s = self.added(s, fresh)
+                    done += before
                     if isinstance(s, ir.Accumulate) or is_fresh(s):
                         fresh.add(s.target)
                         if isinstance(s, ir.Op) and s.function is np.zeros_like:
@@ -119,26 +120,47 @@ class _Accumulate:
             done.append(s)
         return done
 
-    def inner(self, s, mapping: dict):
+    def inner(self, s, mapping: dict, fresh: set):
         """A branch or a loop with what is in it adding in place."""
         blocks = []
+        handed = self.handed_on(s, fresh) if isinstance(s, ir.For) else frozenset()
         for block in walk.blocks(s):
-            statements = self.block(block.statements, mapping)
+            statements = self.block(block.statements, mapping, handed)
             blocks.append(ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results)))
         if isinstance(s, ir.If):
             return dataclasses.replace(s, test=walk.replaced(s.test, mapping), then=blocks[0], orelse=blocks[1])
         head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)
         return dataclasses.replace(head, body=blocks[0])
 
-    def added(self, s: ir.Op, fresh: set):
-        """An addition, in place where one of its operands is nobody else's."""
-        if s.function is not operator.add or s.kwargs:
-            return s
-        for into, value in (s.args, s.args[::-1]):
-            if into in fresh and self.once(into) and self.is_like(into, s.target):
-                into.name = s.target.name
-                return ir.Accumulate(s.target, into, None, value, s.location)
-        return s
+    def handed_on(self, s: ir.For, fresh: set) -> frozenset:
+        """What a loop carries that is nobody else's array in each turn: made before the loop, then by each turn."""
+        made = {one.target for one in s.body.statements if isinstance(one, ir.Op) and is_fresh(one)}
+        made -= held(s.body.statements, s.body.results)
+        return frozenset(
+            c.parameter
+            for c, following in zip(s.carried, s.body.results, strict=False)
+            if c.initial in fresh
+            and self.once(c.initial)
+            and following in made
+            and s.body.results.count(following) == 1
+        )
+
+    def added(self, s: ir.Op, fresh: set) -> list:
+        """An addition or a subtraction, in place where one of its operands is nobody else's."""
+        if s.kwargs or s.function not in (operator.add, operator.sub):
+            return [s]
+        pairs = [s.args, s.args[::-1]] if s.function is operator.add else [s.args]
+        for into, value in pairs:
+            if into not in fresh or not self.once(into) or not self.is_like(into, s.target):
+                continue
+            into.name = s.target.name
+            if s.function is operator.add:
+                return [ir.Accumulate(s.target, into, None, value, s.location)]
+            less = Value("t", types.infer(operator.neg, (value,)))
+            self.uses[less] = 1
+            negative = ir.Op(less, operator.neg, (value,), {}, None, s.location)
+            return [negative, ir.Accumulate(s.target, into, None, less, s.location)]
+        return [s]
 
     def is_like(self, a, b) -> bool:
         """Whether two values are surely arrays of one shape and dtype."""
@@ -148,11 +170,12 @@ class _Accumulate:
 
     # ---------------------------------------------------------------- gradients
 
-    def gradients(self, statements: list, mapping: dict) -> list:
+    def gradients(self, block: ir.Block, mapping: dict) -> list:
         """Without the copies of gradients that are nobody else's."""
-        statements = [walk.substituted(s, mapping) for s in statements]
+        block = walk.substitute(block, mapping)
+        statements = block.statements
         owned = self.owned(statements)
-        self.held = held(statements)
+        self.held = held(statements, block.results)
         kept = []
         for s in statements:
             s = walk.substituted(s, mapping)
@@ -243,16 +266,23 @@ class _Accumulate:
             owned[v] = [self.mine(operand, inside)]
 
 
-def held(statements: list) -> set:
-    """The values that somebody may still refer to when the statements are over: not those that are only read."""
-    found: set = set()
-    for s in statements:
-        if not (isinstance(s, ir.Op) and (is_fresh(s) or s.function is arrays.as_gradient)):
+def held(statements: list, results=()) -> set:
+    """The values that statements hand on, but for their results: not those that are only read."""
+    handed, found = {v for r in results for v in walk.values(r)}, set()
+    for s in reversed(statements):
+        for inner in walk.blocks(s):
+            found |= held(inner.statements, inner.results)
+            found.update(v for r in inner.results for v in walk.values(r))
+        if not isinstance(s, ir.Op) or not is_read_only(s, found | handed):
             found.update(walk.uses(s))
-            for inner in walk.blocks(s):
-                found |= held(inner.statements)
-                found.update(v for r in inner.results for v in walk.values(r))
     return found
+
+
+def is_read_only(s: ir.Op, found: set) -> bool:
+    """Does what an operation gives not refer to what it is computed from, or is it a view that is not `found`?"""
+    if is_fresh(s) or s.target.type.kind is Kind.NUMBER or s.function is arrays.as_gradient:
+        return True
+    return is_view(s) and s.target not in found
 
 
 def _wholly(ownership) -> bool:

@@ -4,7 +4,7 @@ In::
 
     a = where_less(g, x, y)
     b = where_less(g, y, x)
-    t = times(g, p)                     # arrays
+    t = times(g, p)                     # arrays; p = 1 / (1 + q), q = np.exp(x)
     u = times(t, q)
     z = np.zeros_like(v)                # in a loop, doubles
 
@@ -21,12 +21,12 @@ What it gives is for emission, as the last of all: it has no derivatives, and no
 Examples
 --------
 >>> from s2sgrad.transform.show import show
->>> g, p, q, t, u = (Value(name, types.one_array("float64", 1)) for name in "gpqtu")
->>> body = ir.Block([ir.Op(t, arrays.times, (g, p)), ir.Op(u, arrays.times, (t, q))], (u,))
->>> f = ir.Function("f", [ir.Parameter(v) for v in (g, p, q)], body, ir.Namespace({}), backward_at=0)
+>>> g, p, t, u = (Value(name, types.one_array("float64", 1)) for name in "gptu")
+>>> body = ir.Block([ir.Op(t, arrays.times, (g, p)), ir.Op(u, arrays.times, (t, p))], (u,))
+>>> f = ir.Function("f", [ir.Parameter(v) for v in (g, p)], body, ir.Namespace({}), backward_at=0)
 >>> print(show(with_fewer_calls(f)))
-f(g, p, q):
-    u = arrays.product(g, p, q)
+f(g, p):
+    u = arrays.product(g, p, p)
     -> u
 """
 
@@ -37,6 +37,7 @@ import numpy as np
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis.ranges import Range, Ranges
 from s2sgrad.transform.ir import Kind, Value
 
 
@@ -54,6 +55,8 @@ class _Calls:
     def __init__(self, function: ir.Function):
         self.uses = walk.use_counts(function.body)
         self.same = walk.restored(function.body)
+        self.definitions = {s.target: s for s in walk.statements(function.body) if isinstance(s, ir.Op)}
+        self.ranges = Ranges(self.definitions, self.same)
         self.made = {p.value for p in function.parameters}
         self.carried: dict = {}
         for s in walk.statements(function.body):
@@ -89,11 +92,25 @@ class _Calls:
         """A product with the factors of the product that its first factor is."""
         first, factor = s.args
         if first in products and self.uses[first] == 1:
-            before = products.pop(first)
-            done.remove(before)
-            s = ir.Op(s.target, arrays.product, (*before.args, factor), {}, None, s.location)
+            _, *factors = products[first].args
+            if all(self.is_finite_with(p, factor) for p in factors):
+                before = products.pop(first)
+                done.remove(before)
+                s = ir.Op(s.target, arrays.product, (*before.args, factor), {}, None, s.location)
         products[s.target] = s
         return s
+
+    def is_finite_with(self, p, q) -> bool:
+        """Is `p` surely finite wherever `q` is?"""
+        p, q = self.same.get(p, p), self.same.get(q, q)
+        if p is q:
+            return True
+        if not isinstance(q, Value):
+            return False
+        bounds, ranges = self.ranges.of(q), Ranges(self.definitions, self.same)
+        ranges.known[q] = Range(bounds.low, bounds.high, frozenset([q]), False)
+        found = ranges.of(p)
+        return found.is_finite and found.roots <= {q}
 
     @staticmethod
     def split(s: ir.Op, done: list, halves: dict) -> bool:

@@ -506,6 +506,25 @@ def _reshape(build, a, shape):
     return None
 
 
+def _product(function):
+    """What a product of arrays is: that of the negative of one is the negative of the product."""
+
+    def product(build, a, b):
+        if (inner := _defined(build, a, NEG)) is not None:
+            return build.op(NEG, build.op(function, inner[0], b))
+        if (inner := _defined(build, b, NEG)) is not None:
+            return build.op(NEG, build.op(function, a, inner[0]))
+        return None
+
+    return product
+
+
+def _expand_dims(build, a, axis):
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(NEG, build.op(np.expand_dims, inner[0], axis))
+    return None
+
+
 def _getitem(build, x, index):
     """An element of a container that was made just before; a sum without the axes that it kept."""
     define = build.definitions.get(x) if isinstance(x, Value) else None
@@ -565,7 +584,8 @@ _RULES = {
     arrays.over: _over, arrays.times: _times, np.conjugate: _conjugate, np.real: _real,
     arrays.unbroadcast: _unbroadcast, np.broadcast_to: _broadcast_to, np.reshape: _reshape,
     operator.getitem: _getitem, np.where: lambda build, *args: None, np.shape: _shape, np.size: _size,
-    max: _max, np.swapaxes: _swapaxes,
+    max: _max, np.swapaxes: _swapaxes, np.expand_dims: _expand_dims,
+    **{function: _product(function) for function in (operator.matmul, np.matmul, np.dot, np.vdot, np.outer)},
 }  # fmt: skip
 for _ufunc, _operator in _SAME.items():
     _RULES[_ufunc] = _RULES[_operator]

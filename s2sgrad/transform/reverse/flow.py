@@ -192,7 +192,9 @@ class Flow(Operations):
         if not entering and not collected:
             return
         outer, build = self.scope, self.build
-        doubles = True  # where values are of double precision, so are their cotangents: until that is seen to be wrong
+        # Two things hold until they are seen to be wrong: the cotangent of what is only added to stays a literal,
+        steady = {(c, path) for (c, path), g in entering.items() if is_literal(g) and is_only_added_to(s, c)}
+        doubles = True  # and where values are of double precision, so are their cotangents
         while True:
             local = walk.defined(s.body) | set(walk.enters(s))
             scope = self.scope = LoopScope(outer, local)
@@ -213,6 +215,8 @@ class Flow(Operations):
                         p.type = cotangent_type(at_path(following, path, t))
                         if doubles and t.kind is Kind.ARRAY and t.dtype == "float64":
                             p.type = replace(p.type, dtype="float64")
+                        if (c, path) in steady:
+                            p.type = types.type_of(entering[c, path])
                         p.partial = c.parameter.partial
                         trees[path] = p
                 if trees:
@@ -236,6 +240,11 @@ class Flow(Operations):
             if grown:
                 continue
             # what one iteration hands on, and what it gives to the elements
+            handed_on = {place: scope.cotangents.get((place[0].parameter, place[1])) for place in steady}
+            moved = {place for place, g in handed_on.items() if g is None or g.operand is not parameters[place]}
+            if moved:
+                steady -= moved
+                continue
             for (c, path), before in entering.items():
                 slot = (c.parameter, path)
                 found = scope.pop(slot)
@@ -412,6 +421,25 @@ class Flow(Operations):
             return None
         t = types.type_of(x)
         return real[0] if t.kind in (Kind.ARRAY, Kind.LIST, Kind.TUPLE) else None
+
+
+def is_literal(g) -> bool:
+    return isinstance(g, Constant) and type(g.value) is float
+
+
+def is_only_added_to(s: ir.For, c: ir.Carried) -> bool:
+    """Does a loop do nothing with a carried value but add to it in each turn, itself or in a loop in it?"""
+    following = s.body.results[s.carried.index(c)]
+    if walk.use_counts(s.body)[c.parameter] != 1:
+        return False
+    for one in s.body.statements:
+        if isinstance(one, ir.Op) and one.target is following:
+            return one.function is operator.add and c.parameter in one.args
+        if isinstance(one, ir.For):
+            inner = next((d for d in one.carried if d.result is following), None)
+            if inner is not None:
+                return inner.initial is c.parameter and is_only_added_to(one, inner)
+    return False
 
 
 def merged_type(found: list, t: Type) -> Type:

@@ -435,10 +435,9 @@ def literal_index(index):
 
 def without_axes(index) -> tuple | None:
     """The index that takes away the axes that `index` adds, which does nothing else; None where it does more."""
-    i = types.constant(index, 0)
-    entries = i if isinstance(i, tuple) else (i,)
-    if None in entries and all(e is None or e == slice(None) for e in entries):
-        return tuple([0 if e is None else e for e in entries])
+    entries = types.entries_of(index) or ()
+    if types.NEW in entries and all(e == types.NEW or e == slice(None) for e in entries):
+        return tuple([0 if e == types.NEW else e for e in entries])
     return None
 
 
