@@ -65,7 +65,9 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     defaults = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
     known = {n: v for n, v in bound.arguments.items() if trees.identity(v) is not None} | defaults
     for name, value in bound.arguments.items():
-        hides = trees.hidden(value)
+        hides = [
+            attribute for attribute in trees.hidden(value) if attribute not in (trees.fields_of(type(value)) or ())
+        ]
         if hides:
             raise CompileError(
                 f"the object passed as {name} has an attribute {hides[0]} of its own that hides the one of its class"

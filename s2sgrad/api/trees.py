@@ -298,38 +298,38 @@ def are_in_one_piece(tree) -> bool:
 
 
 def are_apart(tree) -> bool:
-    """Is there surely no memory that two arrays in a tree share, and no list or dict that is in it twice?
+    """Is there surely no memory that two arrays in a tree share, and no list, dict or dataclass that is in it twice?
 
     >>> x, q = np.ones(3), [1.0]
     >>> are_apart((x, {"y": np.ones(3)})), are_apart([x, x[1:]]), are_apart((q, [q]))
     (True, False, False)
     """
     arrays = [x for x in flatten(tree)[0] if isinstance(x, np.ndarray)]
-    changeable = [id(x) for x in _lists_and_dicts(tree)]
+    changeable = [id(x) for x in _changeable(tree)]
     if len(set(changeable)) < len(changeable):
         return False
     return not any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 
 
 def share_memory(tree, other) -> bool:
-    """May an array in a tree share memory with one in another tree, or is a list or dict in both?
+    """May an array in a tree share memory with one in another tree, or is a list, dict or dataclass in both?
 
     >>> x, q = np.ones(3), [1.0]
     >>> share_memory([x], {"y": x[1:]}), share_memory([x], [np.ones(3), np.ones(3)]), share_memory([q], q)
     (True, False, True)
     """
     mine, others = ([x for x in flatten(t)[0] if isinstance(x, np.ndarray)] for t in (tree, other))
-    changeable, seen = ({id(x) for x in _lists_and_dicts(t)} for t in (tree, other))
+    changeable, seen = ({id(x) for x in _changeable(t)} for t in (tree, other))
     return not changeable.isdisjoint(seen) or any(np.may_share_memory(a, b) for a in mine for b in others)
 
 
-def _lists_and_dicts(tree):
-    """The lists and dicts in a tree, itself included."""
-    if isinstance(tree, (list, dict)):
+def _changeable(tree):
+    """The lists, dicts and dataclasses in a tree, itself included."""
+    if isinstance(tree, (list, dict)) or fields_of(type(tree)):
         yield tree
     if isinstance(tree, (list, tuple, dict)):
         inner = tree.values() if isinstance(tree, dict) else tree
     else:
         inner = [getattr(tree, name) for name in fields_of(type(tree)) or ()]
     for item in inner:
-        yield from _lists_and_dicts(item)
+        yield from _changeable(item)

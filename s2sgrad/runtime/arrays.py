@@ -536,7 +536,8 @@ def instance(cls, **attributes):
     {'x': 1.0, 'y': 2.0}
     """
     new = object.__new__(cls)
-    vars(new).update(attributes)
+    for name, value in attributes.items():
+        object.__setattr__(new, name, value)
     return new
 
 

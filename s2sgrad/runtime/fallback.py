@@ -12,6 +12,7 @@ perturbations are not confused (each backward pass looks only for its own inputs
 
 import builtins
 import collections
+import dataclasses
 import functools
 import re
 import struct
@@ -396,6 +397,11 @@ class Session:
         elif isinstance(value, (list, tuple)):
             for a, b in zip(value, twin, strict=True):
                 self._hold(a, b)
+        elif dataclasses.is_dataclass(value):
+            names = [field.name for field in dataclasses.fields(value)]
+            self.holders.append((value, twin, {name: getattr(twin, name) for name in names}))
+            for name in names:
+                self._hold(getattr(value, name), getattr(twin, name))
 
     # -- the end of the call
 
@@ -439,7 +445,19 @@ class Session:
         return np.array(t.primal) if self.private and type(t.primal) is np.ndarray else t.primal
 
     def check(self):
-        """Raise where code that the tape does not see has written to an array that it has read."""
+        """Raise where code that the tape does not see has written to an array that it has read.
+
+        And where a container that is passed twice was changed, which the function saw as two.
+        """
+        seen: dict = {}
+        for value, twin, shown in self.holders:
+            seen.setdefault(id(value), []).append((twin, shown))
+        for twins in seen.values():
+            if any(twin is not twins[0][0] for twin, _ in twins) and any(_is_changed(*one) for one in twins):
+                raise TapeError(
+                    "the same list, dict or dataclass is passed twice and changed by the function, which the tape "
+                    "cannot follow: pass a copy of it"
+                )
         for storages in self.owners.values():
             for storage in storages:
                 if not is_as_shown(storage):
@@ -482,11 +500,16 @@ class Session:
 
     def _sync(self, value, twin, shown):
         """Bring a container of the caller up to date with the one that the function saw."""
+        if not _is_changed(twin, shown):
+            return
         if type(value) is list:
-            if len(twin) != len(shown) or any(a is not b for a, b in zip(twin, shown, strict=True)):
-                known = {id(s): v for s, v in zip(shown, list(value), strict=False)}
-                value[:] = [known[id(item)] if id(item) in known else self.settled(item) for item in twin]
-        elif twin.keys() != shown.keys() or any(twin[k] is not shown[k] for k in twin):
+            known = {id(s): v for s, v in zip(shown, list(value), strict=False)}
+            value[:] = [known[id(item)] if id(item) in known else self.settled(item) for item in twin]
+        elif type(value) is not dict:
+            for name, before in shown.items():
+                if getattr(twin, name) is not before:
+                    object.__setattr__(value, name, self.settled(getattr(twin, name)))
+        else:
             items = {k: value[k] if k in shown and shown[k] is item else self.settled(item) for k, item in twin.items()}
             value.clear()
             value.update(items)
@@ -527,6 +550,14 @@ class Session:
 
 _REAL = frozenset((float, int, np.float64, np.float32))
 _OBJECT = np.dtype(object)
+
+
+def _is_changed(twin, shown) -> bool:
+    """Is something else in a container than what was shown?"""
+    if type(twin) is list:
+        return len(twin) != len(shown) or any(a is not b for a, b in zip(twin, shown, strict=True))
+    items = twin if type(twin) is dict else {name: getattr(twin, name) for name in shown}
+    return items.keys() != shown.keys() or any(items[k] is not shown[k] for k in items)
 
 
 def _promoted(value):

@@ -181,17 +181,23 @@ def _lower(session: Session, function, types, active, known=MappingProxyType({})
 def _see_arguments(lowering, found) -> None:
     """Refuse what writes into an argument, where something else may be seen to share its memory."""
     name = min(p.name for p in lowering.written_arguments)
-    known = (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT)
     for p in lowering.parameters:
-        objects = p.type.kind is Kind.ARRAY and p.type.dtype is None
-        if (p.type.kind not in known or objects) and not (
-            p.type.kind is Kind.OTHER and p.type.cls in (None, str, type(None), bool)
-        ):
+        if not _is_seen_through(p.type):
             raise CompileError(f"{name} is changed, and {p.name} may hold the same array", found.location())
     lowering.session.see_reached()
     if lowering.session.objects:
         what = lowering.session.objects[0]
         raise CompileError(f"{name} is changed, and an object of type {what} may be the same array", found.location())
+
+
+def _is_seen_through(t: ir.Type) -> bool:
+    """Are all arrays in an argument of this type to be seen when it is called?"""
+    if t.kind is Kind.RECORD:
+        return t.items is not None and all(map(_is_seen_through, t.items))
+    if t.kind is Kind.OTHER:
+        return t.cls in (None, str, type(None), bool)
+    numbers = t.kind is not Kind.ARRAY or t.dtype is not None
+    return numbers and t.kind in (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT)
 
 
 def _placed(lowering, name: str, known: Known) -> ir.Value:

@@ -2,6 +2,7 @@
 
 import operator
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -692,3 +693,60 @@ def test_a_list_that_is_changed_and_returned_is_not_followed():
     g = grad(f, has_aux=True)
     gradient, aux = g(np.array([2.0, 5.0]), q)
     assert aux == q == [7.0] and list(gradient) == [9.0, 2.0] and g.engine == "tape"
+
+
+@dataclass
+class Moving:
+    pos: object
+    vel: object
+
+
+def moved(a, b):
+    a.pos = a.pos + b.vel
+    b.pos = b.pos * a.pos
+    a.vel[0] = 2.0
+    return np.sum(a.pos * b.pos * b.vel)
+
+
+def doubled_first(p, q):
+    p[0] = p[0] * 2.0
+    return q[0] * p[0]
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+def test_dataclasses_and_lists_of_the_caller_that_are_one_or_share_arrays(mode):
+    a, b = Moving(X * 1.0, X * 2.0), Moving(X + 1.0, X + 2.0)
+    mine = Moving(X * 1.0, X * 2.0), Moving(X + 1.0, X + 2.0)
+    derivative = value_and_grad(moved, (0, 1), mode=mode)
+    value, _ = derivative(a, b)
+    assert value == moved(*mine) and np.array_equal(a.pos, mine[0].pos) and a.vel[0] == 2.0
+    assert derivative.engine == ("compiled" if mode == "auto" else "tape")
+    with pytest.raises(TapeError, match="the same memory"):
+        derivative(a, Moving(X + 1.0, a.vel))
+    with pytest.raises(TapeError, match="is written that is also|passed twice"):
+        derivative(a, a)
+    both = [3.0]
+    with pytest.raises(TapeError, match="passed twice and changed"):
+        value_and_grad(doubled_first, (0, 1), mode=mode)(both, both)
+
+
+@dataclass
+class Scaled:
+    """What its constructor stores is not what it is given."""
+
+    u: object
+    k: float = 2.0
+
+    def __post_init__(self):
+        self.u = self.u * self.k
+
+
+def scaled_again(s):
+    s.u = s.u * s.k
+    s.k = s.u[0]
+    return np.sum(s.u) * s.k
+
+
+def test_the_gradient_of_a_dataclass_is_not_made_by_its_constructor():
+    found, expected = (grad(scaled_again, mode=mode)(Scaled(X)) for mode in ("compiled", "tape"))
+    assert np.allclose(found.u, expected.u) and np.isclose(found.k, expected.k)

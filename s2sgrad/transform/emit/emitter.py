@@ -821,7 +821,9 @@ _SYMBOLS = {*spelling.BINARY, *spelling.UNARY, *spelling.COMPARE, operator.getit
 def takes_fields(t: ir.Type) -> bool:
     """Is a record of this type what its class makes of its fields?"""
     if dataclasses.is_dataclass(t.cls):
-        return {f.name for f in dataclasses.fields(t.cls)} == set(t.keys)
+        fields = dataclasses.fields(t.cls)
+        made = t.cls.__init__.__code__.co_filename == "<string>" and not hasattr(t.cls, "__post_init__")
+        return made and all(f.init for f in fields) and {f.name for f in fields} == set(t.keys)
     return issubclass(t.cls, (tuple, SimpleNamespace))
 
 

@@ -1,8 +1,8 @@
 """Follows the containers of the caller's that the function changes.
 
-A list or dict among the arguments is taken apart at the beginning, and is an object with slots from then on, as if the
-function had made it (`heap`). What it does to the slots is said of the caller's container, too, in a statement that
-stays: ``q.append(t)``.
+A list, dict or dataclass among the arguments is taken apart at the beginning, and is an object with slots from then
+on, as if the function had made it (`heap`). What it does to the slots is said of the caller's container, too, in a
+statement that stays: ``q.append(t)``.
 """
 
 import operator
@@ -11,11 +11,12 @@ import gast
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import effects, scan, syntax
-from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of
+from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of, takes_fields
 from s2sgrad.transform.frontend.kinds import is_live
 from s2sgrad.transform.ir import Kind
 
-OPENED = (Kind.LIST, Kind.TUPLE, Kind.DICT)
+NEVER_ARRAYS = (None, str)  # the classes of text and of None, as types have them
+OPENED = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
 
 
 class Callers:
@@ -61,7 +62,12 @@ class Callers:
         """Is it a container of which all is known that is in it?"""
         if t.kind not in OPENED or t.items is None:
             return False
-        return all(item.kind in (Kind.NUMBER, Kind.ARRAY) or self.can_be_opened(item) for item in t.items)
+        if t.kind is Kind.RECORD and not issubclass(t.cls, tuple) and not takes_fields(t.cls):
+            return False
+        plain = [
+            i.kind in (Kind.NUMBER, Kind.ARRAY) or (i.kind is Kind.OTHER and i.cls in NEVER_ARRAYS) for i in t.items
+        ]
+        return all(known or self.can_be_opened(item) for known, item in zip(plain, t.items, strict=True))
 
     def opened(self, container: ir.Value) -> ir.Value:
         """A container of the caller's, with a slot for each thing in it."""
@@ -73,7 +79,8 @@ class Callers:
             slot = made.slot(key)
             on = active[i] if isinstance(active, tuple) else active
             item = self.value(slot, kind, on, [effects.Region((), external=True, container=kind.kind in OPENED)])
-            self.emit(ir.Op(item, operator.getitem, (container, ir.Constant(key)), {}, None, place))
+            get, spelling = (getattr, key) if t.kind is Kind.RECORD else (operator.getitem, None)
+            self.emit(ir.Op(item, get, (container, ir.Constant(key)), {}, spelling, place))
             self.leaves.append(item)
             if kind.kind is Kind.ARRAY:
                 self.whole.add(item)
@@ -127,6 +134,9 @@ def changes_of(holder, before: dict, now: dict, name, kind) -> list:
     def at(place, ctx):
         return gast.Subscript(holder, place, ctx)
 
+    if kind is Kind.RECORD:
+        other = [key for key in now if now[key] is not before.get(key)]
+        return [gast.Assign([gast.Attribute(holder, key, gast.Store())], name(now[key]), None) for key in other]
     if kind is Kind.DICT or len(before) == len(now):
         gone = [gast.Delete([at(gast.Constant(key, None), gast.Del())]) for key in before if key not in now]
         other = [key for key in now if now[key] is not before.get(key)]

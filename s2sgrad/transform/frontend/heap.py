@@ -270,9 +270,7 @@ class Heap:
         key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)
         at = self.place_of(container, target)
         if t.kind is Kind.RECORD:
-            plain = dataclasses.is_dataclass(t.cls) and not t.cls.__dataclass_params__.frozen and at is not None
-            plain = plain and t.cls.__setattr__ is object.__setattr__
-            if not plain and not resolve.takes_attribute(t.cls, key):
+            if not (takes_fields(t.cls) and at is not None) and not resolve.takes_attribute(t.cls, key):
                 return False
         elif t.kind is Kind.TUPLE or key is MISSING or (at is None and t.kind is not Kind.DICT):
             return False
@@ -324,6 +322,12 @@ class Heap:
 
         new = rebuilt(node)
         return (new, found) if found else (node, {})
+
+
+def takes_fields(cls) -> bool:
+    """Does ``state.field = value`` of a dataclass store the value, and run no code of the user's?"""
+    plain = dataclasses.is_dataclass(cls) and not cls.__dataclass_params__.frozen
+    return plain and cls.__setattr__ is object.__setattr__
 
 
 def changes(node, name: str) -> bool:

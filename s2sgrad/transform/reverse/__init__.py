@@ -251,10 +251,10 @@ def _finish(adjoint: Adjoint, d, slot):
     t = slot_type(slot)
     known = keys(t)
     build = adjoint.build
-    if known is not None and t.kind is not Kind.RECORD and isinstance(d, dict | None):
-        value, path = slot
+    value, path = slot
+    if known is not None and isinstance(d, dict | None) and (t.kind is not Kind.RECORD or adjoint.is_taken_apart(slot)):
         items = [_finish(adjoint, (d or {}).get(k), (value, (*path, k))) for k in known]
-        made = Type(t.kind, items=tuple(map(types.type_of, items)), keys=t.keys)
+        made = Type(t.kind, items=tuple(map(types.type_of, items)), keys=t.keys, cls=t.cls)
         return build.make(made, items, slot_name(slot) if not path else "t")
     if known is not None and d is not None:
         d = adjoint.operand(d, slot[0], slot[1], full=False)

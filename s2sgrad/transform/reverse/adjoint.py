@@ -74,13 +74,16 @@ class Adjoint(Flow):
                     self.loop(s)
 
 
+TAKING = (operator.getitem, getattr)
+
+
 def taken_out(function: ir.Function) -> dict:
     """From a container that comes in and a key in it to what the function always takes out there, at the beginning."""
     found: dict = {}
     holders = {p.value for p in function.parameters}
     for s in function.body.statements:
         match s:
-            case ir.Op(function=operator.getitem, args=(holder, ir.Constant(value=key))) if holder in holders:
+            case ir.Op(function=get, args=(holder, ir.Constant(value=key))) if holder in holders and get in TAKING:
                 if key in (keys(holder.type) or ()):
                     found[holder, key] = s.target
                     holders.add(s.target)

@@ -261,6 +261,13 @@ class Collecting:
             value = self.origins[value]
         return value
 
+    def is_taken_apart(self, slot) -> bool:
+        """Has the function taken out what is in the container in a slot, to put something else there later?"""
+        holder, path = slot
+        for key in path:
+            holder = self.taken_out.get((holder, key))
+        return any((holder, key) in self.taken_out for key in keys(slot_type(slot)))
+
     def read(self, slot):
         """The value in a slot: as the function took it out, which may put something else there later."""
         value, path = slot
