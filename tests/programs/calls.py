@@ -259,3 +259,27 @@ def loop_calls_branching_helper(x):
     for k in range(4):
         x = step(x, k) + 0.1
     return x
+
+
+def grid(n, step=0.5):
+    found = np.zeros((n, n))
+    for i in range(n):
+        found[i, i] = step * i
+    return found
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def a_new_array_of_a_helper(x):
+    m = grid(3)
+    m[0] = x * x
+    m[1:, 1:] *= x[1]
+    return np.sum(m @ x)
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def a_number_of_a_closure(x):
+    k = 2.0
+    half = lambda v: v * k / 4
+    n = half(3.0)
+    n += half(n)
+    return np.sum(x * x) * n

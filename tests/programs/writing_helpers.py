@@ -151,6 +151,7 @@ def read_before_an_augmented_assignment(x):
     y[0] += filled(y)
     y[1:] *= filled(y)
     y[int(len(y)) - 1] -= filled(y)
+    y[1] += filled(y) if y[0] > 0.1 else 1.0
     return np.sum(y * y)
 
 
@@ -233,6 +234,54 @@ def views_in_a_loop_that_is_left(x):
         return v
 
     return step(x[2]) * np.sum(x) + row[0]
+
+
+@program(X, 2.0, engine="compiled")
+def in_loops_that_no_derivative_flows_through(x, k):
+    steps = np.zeros(3)
+    for i in range(3):
+        with np.errstate(all="ignore"):
+            k = counted(k) + filled(steps) + applied(lambda v: 0.5 * v, k)
+    while steps[0] < 5.0:
+        steps[1] += 1.0
+        filled(steps)
+    return np.sum(x * steps) * k
+
+
+@program(X, engine="compiled", smooth=True)
+def in_a_dict_and_with_lambdas(x):
+    y = x * 1.0
+    d = {"a": y[0], "b": filled(y), "c": y[0]}
+    parts = [applied(lambda v: v * 0.5, w) for w in x]
+    return d["a"] * d["b"] + d["c"] * sum(parts)
+
+
+@program(X, engine="compiled", smooth=True)
+def a_closure_in_a_test(x):
+    s = x[0] * 2
+    scaled = lambda v: v * s
+    n = 0
+    while scaled(1.5) < 20 and n < 10:
+        s = s * x[1]
+        n += 1
+    if scaled(0.5) > 1.0:
+        return s * x[2]
+    return s
+
+
+def in_nested_loops(a, b):
+    for v in b:
+        for w in b:
+            if w * v > 2.6:
+                return np.prod(a) * w
+        a[0] *= v
+    return a[0]
+
+
+@program(X, engine="compiled", smooth=True)
+def returned_in_nested_loops(x):
+    y = x * 1.0
+    return in_nested_loops(y, x[:2]) + in_nested_loops(y, x)
 
 
 @program(A, engine="compiled")

@@ -9,6 +9,7 @@ import gast
 import numpy as np
 import pytest
 
+from s2sgrad import grad
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
 from s2sgrad.transform.emit import emit
@@ -923,3 +924,19 @@ def test_printed_expressions_mean_the_same(source):
 def test_printed_statements_mean_the_same(source):
     tree = gast.parse(source)
     assert gast.dump(gast.parse(unparse(tree))) == gast.dump(tree)
+
+
+def test_functions_of_one_text_are_written_once():
+    def inner(a, k=2.0):
+        s = 0.0
+        for i in range(len(a)):
+            s = s + np.sin(a[i]) * k
+        return s
+
+    def f(x, w):
+        return inner(x) * inner(x[1:]) + inner(w) * inner(np.cumsum(x)) + inner(np.array([x[0], x[1]]))
+
+    derivative = grad(f, (0, 1))
+    derivative(np.ones(3), np.ones(3))
+    assert derivative.engine == "compiled"
+    assert derivative.source.count("\ndef inner_forward") == derivative.source.count("\ndef inner_backward") == 1

@@ -502,3 +502,68 @@ def test_a_function_that_reads_a_name_that_is_lost_is_refused():
         warnings.simplefilter("error")
         found = s2sgrad.grad(f, argnums=1)(x, [0.5, 1.0])
     np.testing.assert_array_equal(found, [3.0, 0.0])
+
+
+def array_of_the_outside():
+    return W
+
+
+def given_back(x):
+    y = np.sum(x * W)
+    u = array_of_the_outside()
+    u[0] = 5.0
+    return y
+
+
+def given_back_in_a_list(x):
+    y = np.sum(x * W)
+    u = [array_of_the_outside() for _ in range(2)]
+    u[0][0] = 5.0
+    return y
+
+
+def given_back_on_one_way(x):
+    y = np.sum(x * W)
+    u = array_of_the_outside() if x[0] < 1 else None
+    u[0] = 5.0
+    return y
+
+
+def given_back_unnamed(x):
+    y = np.sum(x * W)
+    array_of_the_outside()[0] = 5.0
+    return y
+
+
+def given_back_reshaped(x):
+    y = np.sum(x * W)
+    u = array_of_the_outside().reshape(3, 1)
+    u[0] = 5.0
+    return y
+
+
+def given_back_and_copied_into(x):
+    y = np.sum(x * W)
+    np.copyto(array_of_the_outside(), 5.0)
+    return y
+
+
+def given_back_as_out(x):
+    y = np.sum(x * W)
+    np.add(1.0, 4.0, out=array_of_the_outside()[:1])
+    return y
+
+
+@pytest.mark.parametrize(
+    "f",
+    [given_back, given_back_in_a_list, given_back_on_one_way, given_back_unnamed, given_back_reshaped]
+    + [given_back_and_copied_into, given_back_as_out],
+)
+def test_a_call_may_give_an_array_of_the_outside(f):
+    before = W.copy()
+    try:
+        derivative = s2sgrad.grad(f)
+        assert derivative(V.copy()) == pytest.approx(before)
+        assert derivative.engine == "tape"
+    finally:
+        W[:] = before

@@ -165,6 +165,13 @@ class Expressions(InertExpressions):
             return found
         return []
 
+    def is_new(self, thing) -> bool:
+        """Does something surely share no memory with what is outside of the function?"""
+        if self.type_of(thing).kind is Kind.NUMBER:
+            return True
+        regions = self.regions_of(thing)
+        return bool(regions) and not any(r.root().external for r in regions)
+
     def region_of_object(self, value, operand) -> effects.Region:
         """The memory of an object outside, which `operand` reads."""
         if id(value) in self.session.work:

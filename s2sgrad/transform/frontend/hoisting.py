@@ -213,6 +213,8 @@ def evaluated(node) -> list:
             return [(("values", 0), node.values[0])]
         case gast.Compare():
             return [(("left",), node.left), (("comparators", 0), node.comparators[0])]
+        case gast.Dict(keys=keys) if all(isinstance(key, gast.Constant) for key in keys):
+            return [(("values", i), part) for i, part in enumerate(node.values)]
         case gast.Dict() | gast.Starred():
             return []
     found = []
@@ -237,13 +239,15 @@ def changed(node, place: tuple, child):
 
 
 def renamed(node, names: dict):
-    """A copy of a piece of syntax with other names; functions and comprehensions in it are not looked into."""
+    """A copy of a piece of syntax with other names, which do not stand in functions and comprehensions in it."""
     if isinstance(node, list):
         return [renamed(one, names) for one in node]
     if isinstance(node, gast.Name):
         return gast.copy_location(gast.Name(names.get(node.id, node.id), node.ctx, None, None), node)
     if isinstance(node, (*syntax.FUNCTIONS, *syntax.COMPREHENSIONS)):
-        raise NotImplementedError
+        if any(isinstance(n, gast.Name) and n.id in names for n in gast.walk(node)):
+            raise NotImplementedError
+        return node
     if not isinstance(node, gast.AST):
         return node
     return gast.copy_location(type(node)(*[renamed(getattr(node, f), names) for f in node._fields]), node)

@@ -7,6 +7,7 @@ behind the back of the derivative is refused.
 
 import itertools
 import operator
+from types import FunctionType
 
 import gast
 import numpy as np
@@ -46,7 +47,7 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names, targets_of
-from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import Arguments, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 
@@ -390,14 +391,16 @@ class InertExpressions:
         if self.write_out(node, known, bound):
             pure = False
         if known is not None:
-            return self._known_call(known.value, node, arguments, cheap, pure, regions, bound)
+            return self._known_call(known, node, arguments, cheap, pure, regions, bound)
         nested = self.env.get(node.func.id) if isinstance(node.func, gast.Name) and node.func.id not in bound else None
         if isinstance(nested, Nested):
             self.data(nested, node)
             problem = self.nested_problem(nested)
             if problem:
                 self.refuse(f"{nested.name} cannot be called here: {problem}", node)
-            return ir.UNKNOWN, False, True, [self.anywhere]
+            things = self.sampled(node, arguments, bound)
+            result, new = self.given_back(nested, things, node)
+            return result, False, True, [] if new else [self.anywhere]
         if isinstance(node.func, gast.Attribute):
             return self._method_call(node, arguments, pure, regions, bound)
         self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
@@ -414,7 +417,8 @@ class InertExpressions:
                 self.write(written, node, bound)
         return True
 
-    def _known_call(self, function, node, arguments, cheap, pure, regions, bound):
+    def _known_call(self, known, node, arguments, cheap, pure, regions, bound):
+        function = known.value
         if function in self.session.plain(effects.OPAQUE, function):
             self.refuse(f"{text(node.func)}() reaches local variables behind the compiler's back", node)
         where = effects.mutator(function)
@@ -428,11 +432,12 @@ class InertExpressions:
         problem = self.session.purity.reason(function)
         if problem:
             self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
-        n = len(node.args)
-        args = tuple(self.sample(a, t, bound) for a, t in zip(node.args, arguments[:n], strict=True))
-        kwargs = {
-            k.arg: self.sample(k.value, t, bound) for k, t in zip(node.keywords, arguments[n:], strict=True) if k.arg
-        }
+        things = self.sampled(node, arguments, bound)
+        args, kwargs = tuple(things.positional), things.keywords
+        if isinstance(function, FunctionType) and not resolve.is_trusted(function):
+            result, new = self.given_back(known, things, node)
+            pure = pure and self.session.is_effectless(function)
+            return kin(result, *arguments), False, pure, [] if new else [*regions, self.anywhere]
         result = self.builtin_type(function, args, kwargs)
         if result == ir.UNKNOWN:
             result = made_by(function)
@@ -455,7 +460,15 @@ class InertExpressions:
         if getattr(function, "__module__", None) == "_operator":  # of lists it gives lists of the same elements
             kept = kept or not any(t.kind is Kind.ARRAY for t in arguments)
         new = result.kind is Kind.NUMBER or (elementwise or aliases.is_new(function, kwargs)) and not kept
-        return result, False, pure, [] if new else regions
+        outside = [] if resolve.is_trusted(function) else [self.anywhere]
+        return result, False, pure, [] if new else [*regions, *outside]
+
+    def sampled(self, node, kinds: list, bound) -> Arguments:
+        """The arguments of a call, which are of these types."""
+        nodes = [*node.args, *(k.value for k in node.keywords)]
+        things = [self.sample(a, t, bound) for a, t in zip(nodes, kinds, strict=True)]
+        n = len(node.args)
+        return Arguments(things[:n], {k.arg: t for k, t in zip(node.keywords, things[n:], strict=True) if k.arg})
 
     def builtin_type(self, function, args, kwargs) -> ir.Type:
         if function in PYTHON_TYPES and len(args) == 1 and not kwargs:

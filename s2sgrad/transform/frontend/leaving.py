@@ -34,6 +34,10 @@ from s2sgrad.transform.frontend.hoisting import Hoisting, changed
 from s2sgrad.transform.frontend.scan import breaks
 
 
+def no(anything) -> bool:
+    return False
+
+
 class Leaving:
     """Rewrites the body of one function.
 
@@ -43,6 +47,8 @@ class Leaving:
         The names that stand in it.
     is_apart : callable
         Whether a node is a call that is to be said in a statement of its own.
+    is_own : callable
+        Whether it is a call of a function that is defined in the function: it is said apart where it stands in a test.
     is_outside : callable
         Whether a name is not one of the function's own.
     changing : set of str
@@ -58,7 +64,7 @@ class Leaving:
         The id of an augmented assignment -> the name of what its target was before its value was evaluated.
     """
 
-    def __init__(self, taken, is_apart=lambda node: False, is_outside=lambda name: False, changing=frozenset()):
+    def __init__(self, taken, is_apart=no, is_own=no, is_outside=no, changing=frozenset()):
         self.taken = set(taken)
         self.results: set = set()
         self.parts: set = set()
@@ -68,6 +74,7 @@ class Leaving:
         self.changing = changing
         wanted = lambda n: isinstance(n, gast.NamedExpr) or is_apart(n)  # noqa: E731
         self.hoisting = Hoisting(self.part, wanted, is_outside, changing)
+        self.tests = Hoisting(self.part, lambda n: wanted(n) or is_own(n), is_outside, changing)
 
     def body(self, statements: list) -> list:
         """The body of the function, the `return` statements in its loops and the `else` of its loops said otherwise."""
@@ -119,7 +126,7 @@ class Leaving:
         """A statement with what is said apart in front of it; None where nothing is."""
         match s:
             case gast.If() | gast.While():
-                return self.test_before(s) if self.hoisting.is_in(s.test) else None
+                return self.test_before(s) if self.tests.is_in(s.test) else None
             case gast.For():
                 place, whole = "iter", False
             case gast.Return(value=gast.AST()) | gast.Expr() | gast.Assign() | gast.AugAssign():
@@ -128,7 +135,7 @@ class Leaving:
                 return None
         value = getattr(s, place)
         inside = syntax.children(value) if whole and self.is_apart(value) else [value]
-        if not any(map(self.has_apart, inside)):
+        if not any(self.is_apart(n) for one in inside for n in syntax.own_nodes(one)):
             return None
         match s:
             case gast.Assign(targets=[gast.Name(id=name)], value=gast.ListComp()) if not reads(value, name):
@@ -150,15 +157,9 @@ class Leaving:
             self.read[id(new)] = before[-1].targets[0].id
         return [*before, *found[0], new]
 
-    def has_apart(self, node) -> bool:
-        """Does a call that is said apart stand in a piece of syntax, outside of functions in it?"""
-        if isinstance(node, syntax.FUNCTIONS):
-            return False
-        return self.is_apart(node) or any(map(self.has_apart, syntax.children(node)))
-
     def test_before(self, s) -> list | None:
         """An `if` or `while` with what is said apart in its test in front of it."""
-        found = self.hoisting.said(s.test)
+        found = self.tests.said(s.test)
         if found is None or (isinstance(s, gast.While) and s.orelse):
             return None
         first, test = found

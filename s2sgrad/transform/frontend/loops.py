@@ -247,7 +247,7 @@ class Loops(Unrolling, Rows):
                 self.env[name] = self.env[together[name]]
             elif is_lost(before.get(name)):  # it may run no turn
                 self.env[name] = before[name]
-            elif isinstance(before.get(name), Unbound) and not runs(made, self.namespace):
+            elif isinstance(before.get(name), Unbound) and name not in self.partial and not runs(made, self.namespace):
                 self.env[name] = Unbound(f"{name} may be what an earlier turn of the loop around this one has left")
             elif name in state:
                 t, active = state[name]
@@ -481,10 +481,13 @@ class Loops(Unrolling, Rows):
             self.statements, self.env, self.current = outside
 
     def is_inert(self, statement) -> bool:
-        """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?"""
+        """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?
+
+        A loop with a call whose body is lowered in its place is none.
+        """
         if self.may_be_active(statement) or self.touches_objects(statement) or self.writes_arguments(statement):
             return False
-        if any(map(self.is_apart, syntax.own_nodes(statement))):
+        if self.has_apart(statement):
             return False
         return not any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
 

@@ -184,7 +184,7 @@ class Lowering(
         changing = frozenset().union(
             *(syntax.rebound(n) for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
         )
-        leaving = Leaving(taken, self.is_apart, lambda name: name not in self.local, changing)
+        leaving = Leaving(taken, self.is_apart, self.is_own_call, lambda name: name not in self.local, changing)
         body = leaving.body(body)
         self.local |= set().union(*map(self.names.stores, body))
         self.part_names = leaving.parts
@@ -213,6 +213,17 @@ class Lowering(
             except CompileError:  # a name inside of a nested function
                 self.apart[name] = False
         return self.apart[name]
+
+    def is_own_call(self, node) -> bool:
+        """Is it the call of a function that is defined here and reads what is local here?"""
+        tree = (
+            self.defined.get(node.func.id) if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) else None
+        )
+        return tree is not None and not self.names.captured(tree).isdisjoint(self.local)
+
+    def has_apart(self, node) -> bool:
+        """Does such a call stand in a piece of syntax, outside of functions in it?"""
+        return any(map(self.is_apart, syntax.own_nodes(node)))
 
     def may_write(self, name: str) -> bool:
         """Is a name that of a function whose body is lowered in the place of its calls?"""
@@ -290,7 +301,8 @@ class Lowering(
         """
         afters = [after]
         for statement in reversed(statements[1:]):
-            afters.append(afters[-1] | self.names.loads(statement))
+            read = self.read_before.get(id(statement))
+            afters.append(afters[-1] | self.names.loads(statement) | ({read} if read else set()))
         for k, statement in enumerate(statements):
             later = afters[-1 - k]
             self.current = statement

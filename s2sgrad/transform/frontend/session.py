@@ -1,6 +1,7 @@
 """What the lowering of one function and of all functions that it calls has in common."""
 
 from collections import Counter
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import carrying
+from s2sgrad.transform.frontend.giving import bare, is_certain
 from s2sgrad.transform.frontend.reach import PLAIN, opaque, reached
 
 MOST_CALLEES = 150
@@ -61,6 +63,7 @@ class Session:
     callees: dict = field(default_factory=dict)
     lowering: Counter = field(default_factory=Counter)  # which functions are being lowered, and how often
     kept: list = field(default_factory=list)
+    given: dict = field(default_factory=dict)  # what calls that stay as they are give
     rows: dict = field(default_factory=dict)
 
     def report(self, found) -> None:
@@ -166,8 +169,7 @@ class Session:
                 guess = types.join(guess, type_)
             info.active = active
         info.writes_outside = lowering.writes_outside
-        own = lowering.regions_of(result)
-        info.fresh = type_.kind is ir.Kind.ARRAY and bool(own) and not any(r.root().external for r in own)
+        info.fresh = lowering.is_new(result)
         made = [ir.Parameter(p) for p in parameters]
         callee.active = tuple(p.active for p in parameters)
         callee.function = ir.Function(label, made, block, namespace, found.location())
@@ -179,6 +181,38 @@ class Session:
         info.type, info.active = type_, active
         self.report(found)
         return callee, info
+
+    def tried(self, found, namespace, given: dict, kinds: tuple) -> tuple | None:
+        """The type of what a function gives that nothing flows through, and whether it is surely new.
+
+        None where it cannot be told. `kinds` says what is known of each thing that it is `given`.
+        """
+        from s2sgrad.transform.frontend.lower import Lowering
+
+        before = {name: copy(getattr(self, name)) for name in ("callees", "rows", "objects", "arrays")}
+        flags = self.apart, self.in_one_piece
+        place = found.file, found.node.lineno, found.name
+        self.lowering[place] += 1
+        try:
+            lowering = Lowering(self, found, namespace, given)
+            for name, (kind, known) in kinds:
+                if kind == "function":
+                    lowering.env[name] = given[name]
+                    continue
+                t = known if kind == "value" else types.type_of(known)
+                lowering.env[name] = value = lowering.parameter(name, t, False)
+                if kind == "constant":
+                    lowering.constants[value] = known
+            (result,) = lowering.run().results
+        except CompileError:
+            return None
+        finally:
+            self.lowering[place] -= 1
+            for name, value in before.items():
+                setattr(self, name, value)
+            self.apart, self.in_one_piece = flags
+        t = bare(lowering.type_of(result))
+        return (t, lowering.is_new(result)) if is_certain(t) else None
 
 
 def differentiated(function: ir.Function, specs) -> ir.Function:

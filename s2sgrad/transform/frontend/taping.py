@@ -1,20 +1,23 @@
-"""Lowers the calls of functions that the compiler does not take: they run on the tape, for that call only.
+"""Calls of functions that are not lowered.
 
-This is so for functions that change nothing but their own local variables, and of which it can be told
-(`giving`) that they give numbers or arrays. For all others the caller is refused too.
+Those that the compiler does not take run on the tape, for that call only: functions that change nothing but their
+own local variables, and of which it can be told (`giving`) that they give numbers or arrays. For all others the
+caller is refused too. Those that no derivative flows through stay as they are; what they give is found here.
 """
 
 import functools
 from types import FunctionType, MethodType
 
+import gast
+
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import source
-from s2sgrad.transform.frontend.giving import result_type
+from s2sgrad.transform.frontend.giving import bare, result_type
 from s2sgrad.transform.frontend.kinds import NUMERIC, SEQUENCES, is_active
 from s2sgrad.transform.frontend.resolve import Known, is_definition, is_trusted
 from s2sgrad.transform.frontend.session import namespace_of
-from s2sgrad.transform.frontend.values import Arguments, Inert
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested
 from s2sgrad.transform.ir import Kind
 
 _CACHED = type(functools.lru_cache(lambda: None))
@@ -78,6 +81,60 @@ class Taping:
             return None
         finally:
             del self.statements[count:]
+
+    def given_back(self, callee, arguments: Arguments, node) -> tuple:
+        """What the call of a function that stays as it is gives: its type, and whether it is surely new.
+
+        The function is lowered for that, and what comes of it left out.
+        """
+        count = len(self.statements)
+        try:
+            found, namespace, defaults, captured = self.text_of(callee, node)
+            args = found.node.args
+            if args.vararg or args.kwarg or any(is_starred(a) for a in [*node.args, *node.keywords]):
+                return ir.UNKNOWN, False
+            given = captured | self.assign_parameters(found.node, arguments, defaults, node)
+        except CompileError:
+            return ir.UNKNOWN, False
+        finally:
+            del self.statements[count:]
+        if self.session.is_within(found):
+            return ir.UNKNOWN, False
+        kinds = tuple((name, self.kind_there(thing)) for name, thing in given.items())
+        key = id(found.node), *map(id, namespace.cells.values()), kinds
+        if key not in self.session.given:
+            self.session.kept.append(found)
+            self.session.given[key] = self.session.tried(found, namespace, given, kinds) or (ir.UNKNOWN, False)
+        return self.session.given[key]
+
+    def text_of(self, callee, node) -> tuple:
+        """The source of a function, where its names live, its defaults, and what it captures."""
+        if isinstance(callee, Nested):
+            at = callee.scope.found
+            found = source.Found(callee.node, callee.name, at.file, at.lines, at.first_line)
+            return found, callee.scope.namespace, callee.defaults, self.captured(callee, node)
+        function = callee.value
+        if hasattr(function, "__wrapped__") or hasattr(function, "__s2sgrad__"):
+            self.refuse(f"what {function.__name__} calls is not looked into", node)
+        self.outside.follow(function)
+        found = source.find(function)
+        return found, namespace_of(function), self.function_defaults(callee, found.node), {}
+
+    def kind_there(self, thing) -> tuple:
+        """What is known of an argument in a function that it is given to."""
+        if isinstance(thing, FUNCTIONS):
+            return "function", thing
+        if isinstance(thing, Known) and is_definition(thing.value):
+            return "function", thing.value
+        literal = self.literal(thing)
+        if isinstance(literal, ir.Constant) and isinstance(literal.value, (str, bool, type(None))):
+            return "constant", literal
+        return "value", bare(self.type_of(thing))
+
+
+def is_starred(node) -> bool:
+    """Is it ``*args`` or ``**kwargs`` of a call?"""
+    return isinstance(node, gast.Starred) or (isinstance(node, gast.keyword) and node.arg is None)
 
 
 def written(function) -> FunctionType | None:
