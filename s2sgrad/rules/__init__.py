@@ -19,6 +19,7 @@ from s2sgrad.rules import (
     scalar,
     shapes,
     sorting,
+    special,
 )
 from s2sgrad.rules.table import (
     ATTRIBUTES,
@@ -33,7 +34,7 @@ from s2sgrad.rules.table import (
 
 FAMILIES = (
     *(elementwise, scalar, reductions, shapes, indexing, products),
-    *(linalg, fitting, fft, sorting, inactive, methods, helpers, neural, placing),
+    *(linalg, fitting, fft, sorting, inactive, methods, helpers, neural, placing, special),
 )
 
 __all__ = [

@@ -182,3 +182,44 @@ def shared_value(x, share):
 
 vjp(shared_value, x=lambda g, out, x, share: g * share)
 jvp(shared_value, x=lambda t, out, x, share: np.sum(t * share))
+
+# ---------------------------------------------------------------- windows
+
+
+def sliding(a, axis, size, step):
+    """All windows of `size` elements along an axis, `step` apart: a view, with the windows' elements as last axis."""
+    out = np.lib.stride_tricks.sliding_window_view(a, size, axis, writeable=a.flags.writeable)
+    return out[(slice(None),) * axis + (slice(None, None, step),)]
+
+
+def sliding_pullback(g, a, axis, size, step):
+    total = np.zeros(a.shape, np.asarray(g).dtype)
+    lead = (slice(None),) * axis
+    reach = step * (g.shape[axis] - 1) + 1
+    for i in range(size):
+        total[(*lead, slice(i, i + reach, step))] += g[..., i]
+    return total
+
+
+linear(sliding, sliding_pullback)
+
+
+def strided(a, shape, strides, offset):
+    """The elements of a line in one piece at ``offset + i * strides[0] + j * strides[1] + ...``: a view."""
+    places = np.asarray(_places(shape, strides, offset))
+    if places.size and not (places.min() >= 0 and places.max() < a.size):
+        raise ValueError(f"the strides {list(strides)} and the offset {offset} leave the memory of {a.size} elements")
+    return np.lib.stride_tricks.as_strided(a[offset:], shape, [s * a.itemsize for s in strides])
+
+
+def _places(shape, strides, offset):
+    return offset + sum(i * s for i, s in zip(np.indices(shape, sparse=True), strides, strict=True))
+
+
+def strided_pullback(g, a, shape, strides, offset):
+    total = np.zeros(a.shape, np.asarray(g).dtype)
+    np.add.at(total, np.broadcast_to(_places(shape, strides, offset), shape), g)
+    return total
+
+
+linear(strided, strided_pullback)

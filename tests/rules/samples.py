@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from s2sgrad.rules import neural, placing
+from s2sgrad.rules import neural, placing, special
 from s2sgrad.runtime import arrays
 
 NAMESPACE = {"np": np, "math": math, "operator": operator, "builtins": builtins, "arrays": arrays}
-NAMESPACE.update(neural=neural, placing=placing)
+NAMESPACE.update(neural=neural, placing=placing, special=special)
 
 
 @dataclass
@@ -658,6 +658,15 @@ sample("neural.matrix_exp", A(3, 3), complex_too=True)
 sample("neural.matrix_exp", A(2, 3, 3))
 sample("placing.writable_diagonal", A(3, 4), 1, complex_too=True)
 sample("placing.kept_copy placing.row_copy", A(3, 4), complex_too=True)
+sample("placing.sliding", A(3, 5), 1, 3, 1, complex_too=True)
+sample("placing.sliding", A(5, 2), 0, 2, 2)
+sample("placing.strided", A(7), (2, 3), (1, 2), 1, complex_too=True)
+sample("placing.strided", A(7), (2, 3), (0, 2), 0)
+sample("special.lgamma special.digamma", A(3, 4, low=0.3))
+sample("special.lgamma special.digamma", -0.7)
+sample("special.polygamma", 1, A(3, 4, low=0.3))
+sample("special.polygamma", 2, A(3, low=0.3))
+sample("special.erfinv", A(3, 4, low=-0.9, high=0.9))
 sample("placing.pieces", A(3, 4), [(0,), (slice(None), 1), (slice(1, 3),), (0, 1)])
 sample("placing.flipped_copy", A(3, 4), (0, 1), complex_too=True)
 sample("placing.turned_copy", A(3, 4), 1, (0, 1), complex_too=True)

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from s2sgrad.rules import neural
+from s2sgrad.runtime.allocator import keep_freed_memory
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes, layout
 from s2sgrad.runtime.eager.call import NAMING, cast
@@ -118,6 +119,7 @@ class Run:
     # ------------------------------------------------------------ running
 
     def start(self):
+        keep_freed_memory()
         before = _current.run
         _current.run = self
         if self.create_graph:

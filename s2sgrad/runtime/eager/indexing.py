@@ -146,6 +146,9 @@ def _indices(index):
 @op()
 def index_select(input, dim, index):
     """Slices along an axis, by their numbers."""
+    if input._a.ndim == 0:
+        _axis(input, dim)
+        return index_select(input.reshape(1), 0, index).reshape(())
     return call("IndexSelect", np.take, input, _indices(index).reshape(-1), _axis(input, dim))
 
 

@@ -155,7 +155,7 @@ def _swapped(saved, value, own):
     return saved
 
 
-def _assigned(t, value):
+def assigned(t, value):
     """Write the result of an operation, whose type and shape must fit."""
     have, want = dtypes.of(value._a.dtype), t.dtype
     if have.rank > want.rank:
@@ -207,7 +207,7 @@ def in_place(function):
         value = function(self, *args, **kwargs)
         if value._node is not None and value._node.number > before:
             _keep_old_content(value._node, self._a)
-        return _assigned(self, value)
+        return assigned(self, value)
 
     return forward
 

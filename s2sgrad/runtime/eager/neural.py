@@ -1,80 +1,16 @@
-"""``torch.nn.functional``: activations, layers, pooling, losses, as functions of tensors."""
+"""``torch.nn.functional``: layers, pooling, convolution, attention."""
 
+import math
 import operator
 
 import numpy as np
 
-from s2sgrad.rules import neural
-from s2sgrad.runtime.eager.call import call, floating
+from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.creation import _source, made
-from s2sgrad.runtime.eager.elementwise import UNARY, clamp, where
-from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, nn
+from s2sgrad.runtime.eager.elementwise import clamp, where
+from s2sgrad.runtime.eager.modes import no_grad
+from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.tensor import new
-
-
-@nn()
-def leaky_relu(input, negative_slope=0.01, inplace=False):
-    """`input` where positive, scaled elsewhere."""
-    return call("LeakyRelu", neural.leaky_relu, input, negative_slope)
-
-
-@nn()
-def relu6(input, inplace=False):
-    """`input` within 0 and 6; no gradient at the bounds."""
-    return call("Hardtanh", neural.open_clamp, input, 0.0, 6.0)
-
-
-@nn()
-def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    """`input` within bounds; no gradient at the bounds."""
-    return call("Hardtanh", neural.open_clamp, input, min_val, max_val)
-
-
-@nn()
-def elu(input, alpha=1.0, inplace=False):
-    """`input` where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
-    low = alpha * UNARY["expm1"](clamp(input, max=0.0))
-    return where(input > 0, input, low)
-
-
-@nn()
-def softplus(input, beta=1.0, threshold=20.0):
-    """``log(1 + exp(beta * input)) / beta``."""
-    if beta == 1:
-        return call("Softplus", neural.softplus, floating(input))
-    return call("Softplus", neural.softplus, floating(input) * beta) / beta
-
-
-@nn("logsigmoid")
-def logsigmoid(input):
-    """The logarithm of `sigmoid`."""
-    return -softplus(-input)
-
-
-@nn("silu", "swish")
-def silu(input, inplace=False):
-    """``input * sigmoid(input)``."""
-    return input * UNARY["sigmoid"](input)
-
-
-@nn()
-def mish(input, inplace=False):
-    """``input * tanh(softplus(input))``."""
-    return input * UNARY["tanh"](softplus(input))
-
-
-@nn()
-def gelu(input, approximate="none"):
-    """``input`` times the normal distribution function."""
-    if approximate == "tanh":
-        inner = np.sqrt(2 / np.pi) * (input + 0.044715 * input * input * input)
-        return 0.5 * input * (1 + UNARY["tanh"](inner))
-    return input * (0.5 * (1 + UNARY["erf"](input * float(1 / np.sqrt(2)))))
-
-
-FUNCTIONS["logsigmoid"] = logsigmoid
-FUNCTIONS["softplus"] = softplus
-
 
 # ---------------------------------------------------------------- layers
 
@@ -139,19 +75,119 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 
 @nn()
-def softsign(input):
-    """``x / (1 + |x|)``."""
-    return input / (1 + input.abs())
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """Centred and scaled over the last axes."""
+    return _scaled(_normalized(input, tuple(range(-len(normalized_shape), 0)), eps), weight, bias)
+
+
+def _normalized(x, dims, eps):
+    """Centred and scaled over axes."""
+    centred = x - x.mean(dims, keepdim=True)
+    return centred * ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
+
+
+def _scaled(x, weight, bias):
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def _by_channel(x, weight, bias):
+    shape = (1, -1, *[1] * (x._a.ndim - 2))
+    return _scaled(x, *[None if v is None else v.reshape(*shape) for v in (weight, bias)])
 
 
 @nn()
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Centred and scaled over the last axes."""
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Scaled over the last axes to a root mean square of 1."""
     dims = tuple(range(-len(normalized_shape), 0))
-    centred = input - input.mean(dims, keepdim=True)
-    out = centred * ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
-    out = out if weight is None else out * weight
+    eps = np.finfo(input._a.dtype).eps if eps is None else eps
+    return _scaled(input * ((input * input).mean(dims, keepdim=True) + float(eps)).rsqrt(), weight, None)
+
+
+@nn()
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """Centred and scaled over all axes but the second, by the batch's moments or by running ones."""
+    dims = (0, *range(2, input._a.ndim))
+    if not training:
+        shape = (1, -1, *[1] * (input._a.ndim - 2))
+        out = (input - running_mean.reshape(*shape)) * (running_var.reshape(*shape) + eps).rsqrt()
+        return _by_channel(out, weight, bias)
+    with no_grad():
+        for running, moment in ((running_mean, input.mean(dims)), (running_var, input.var(dims))):
+            if running is not None:
+                running.mul_(1 - momentum).add_(momentum * moment)
+    return _by_channel(_normalized(input, dims, eps), weight, bias)
+
+
+@nn()
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
+):
+    """Centred and scaled over the axes behind the second, by the input's moments."""
+    if not use_input_stats or running_mean is not None or running_var is not None:
+        raise NotImplementedError("instance_norm with running moments is left out: normalise by the input's own")
+    return _by_channel(_normalized(input, tuple(range(2, input._a.ndim)), eps), weight, bias)
+
+
+@nn()
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """Centred and scaled over groups of channels."""
+    n, channels, *rest = input._a.shape
+    if channels % num_groups:
+        raise RuntimeError(f"group_norm: {channels} channels cannot be divided into {num_groups} groups")
+    grouped = input.reshape(n, num_groups, -1)
+    return _by_channel(_normalized(grouped, (-1,), eps).reshape(n, channels, *rest), weight, bias)
+
+
+@nn()
+def bilinear(input1, input2, weight, bias=None):
+    """``input1 @ weight[k] @ input2`` for each ``k``."""
+    out = FUNCTIONS["einsum"]("...i,kij,...j->...k", input1, weight, input2)
     return out if bias is None else out + bias
+
+
+@nn()
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
+    """``softmax(query @ key.mT * scale + mask) @ value``."""
+    scale = 1 / math.sqrt(query._a.shape[-1]) if scale is None else scale
+    if enable_gqa:
+        times = query._a.shape[-3] // key._a.shape[-3]
+        key, value = [t.repeat_interleave(times, -3) for t in (key, value)]
+    weights = (query @ key.mT) * scale
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError("scaled_dot_product_attention takes attn_mask or is_causal=True, not both")
+        attn_mask = new(np.tril(np.ones(weights._a.shape[-2:], bool)), None)
+    if attn_mask is not None:
+        weights = where(attn_mask, weights, -math.inf) if attn_mask._a.dtype == bool else weights + attn_mask
+    weights = NN["softmax"](weights, -1)
+    return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+
+
+@nn()
+def pixel_shuffle(input, upscale_factor):
+    """Channels spread over finer images."""
+    *lead, c, h, w = input._a.shape
+    r = upscale_factor
+    out = input.reshape(*lead, c // (r * r), r, r, h, w)
+    n = len(lead)
+    return out.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, c // (r * r), h * r, w * r)
+
+
+@nn()
+def pixel_unshuffle(input, downscale_factor):
+    """Images gathered into channels of coarser ones."""
+    *lead, c, h, w = input._a.shape
+    r = downscale_factor
+    out = input.reshape(*lead, c, h // r, r, w // r, r)
+    n = len(lead)
+    return out.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r)
+
+
+for _f in (rms_norm, batch_norm, instance_norm, group_norm, bilinear, pixel_shuffle, pixel_unshuffle):
+    enter(_f.__name__, _f, method=False)
 
 
 # ---------------------------------------------------------------- windows
@@ -190,6 +226,24 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1):
 
 
 @nn()
+def avg_pool1d(input, kernel_size, stride=None, padding=0):
+    """Means over windows of a sequence."""
+    kernel, stride = (1, _one(kernel_size)), stride and (1, _one(stride))
+    return avg_pool2d(input.unsqueeze(-2), kernel, stride, (0, _one(padding))).squeeze(-2)
+
+
+@nn()
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1):
+    """The largest of windows of a sequence."""
+    kernel, stride = (1, _one(kernel_size)), stride and (1, _one(stride))
+    return max_pool2d(input.unsqueeze(-2), kernel, stride, (0, _one(padding)), (1, _one(dilation))).squeeze(-2)
+
+
+def _one(v):
+    return v if isinstance(v, int) else v[0]
+
+
+@nn()
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlation of images with kernels."""
     p = _pair(padding)
@@ -211,75 +265,3 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlation of sequences with kernels."""
     out = conv2d(input.unsqueeze(-2), weight.unsqueeze(-2), bias, (1, stride), (0, padding), (1, dilation), groups)
     return out.squeeze(-2)
-
-
-# ---------------------------------------------------------------- losses
-
-
-def _reduced(x, reduction):
-    if reduction == "none":
-        return x
-    if reduction not in ("mean", "sum"):
-        raise ValueError(f"reduction is 'none', 'mean' or 'sum', not {reduction!r}")
-    return x.mean() if reduction == "mean" else x.sum()
-
-
-@nn()
-def mse_loss(input, target, reduction="mean"):
-    """The squared difference."""
-    return _reduced((input - target) ** 2, reduction)
-
-
-@nn()
-def l1_loss(input, target, reduction="mean"):
-    """The absolute difference."""
-    return _reduced((input - target).abs(), reduction)
-
-
-@nn()
-def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
-    """The squared difference where small, the absolute one where large."""
-    d = (input - target).abs()
-    return _reduced(where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)
-
-
-@nn()
-def huber_loss(input, target, reduction="mean", delta=1.0):
-    """The squared difference where small, the absolute one where large, of one slope where they meet."""
-    return delta * smooth_l1_loss(input, target, reduction, delta)
-
-
-@nn()
-def kl_div(input, target, reduction="mean", log_target=False):
-    """How far a distribution is from the one with the logarithms `input`."""
-    if log_target:
-        return _reduced(target.exp() * (target - input), reduction)
-    return _reduced(FUNCTIONS["xlogy"](target, target) - target * input, reduction)
-
-
-@nn()
-def nll_loss(input, target, reduction="mean"):
-    """Minus the logarithms of the probabilities of the targets."""
-    return _reduced(-input.gather(1, target.unsqueeze(1)).squeeze(1), reduction)
-
-
-@nn()
-def cross_entropy(input, target, reduction="mean"):
-    """`nll_loss` of `log_softmax`."""
-    logs = NN["log_softmax"](input, 1)
-    if target.is_floating_point():
-        return _reduced(-(logs * target).sum(1), reduction)
-    return nll_loss(logs, target, reduction)
-
-
-@nn()
-def binary_cross_entropy(input, target, reduction="mean"):
-    """Minus the logarithms of probabilities of yes or no."""
-    log = UNARY["log"]
-    return _reduced(-(target * clamp(log(input), -100) + (1 - target) * clamp(log(1 - input), -100)), reduction)
-
-
-@nn()
-def binary_cross_entropy_with_logits(input, target, reduction="mean"):
-    """`binary_cross_entropy` of `sigmoid`."""
-    return _reduced(softplus(input) - input * target, reduction)

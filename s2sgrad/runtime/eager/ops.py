@@ -1,17 +1,24 @@
 """All operations: importing this module puts them on the tensor."""
 
 from s2sgrad.runtime.eager import (  # noqa: F401
+    activations,
+    arranging,
     backward,
+    counting,
     creation,
     elementwise,
     hooks,
     indexing,
     inplace,
+    losses,
     methods,
     neural,
+    out,
     products,
     reductions,
     shapes,
+    special,
+    statistics,
 )
 from s2sgrad.runtime.eager.creation import zeros_like  # noqa: F401
 from s2sgrad.runtime.eager.shapes import stack  # noqa: F401

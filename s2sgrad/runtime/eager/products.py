@@ -1,5 +1,7 @@
 """Products and linear algebra."""
 
+import math
+
 import numpy as np
 
 from s2sgrad.rules import neural
@@ -87,6 +89,18 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """``beta * input + alpha * batch1 @ batch2``."""
     return beta * input + alpha * bmm(batch1, batch2)
+
+
+@op()
+def addr(input, vec1, vec2, *, beta=1, alpha=1):
+    """``beta * input + alpha * outer(vec1, vec2)``."""
+    return beta * input + alpha * outer(vec1, vec2)
+
+
+@op()
+def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """``beta * input + alpha * (batch1 @ batch2).sum(0)``."""
+    return beta * input + alpha * bmm(batch1, batch2).sum(0)
 
 
 @op(method=False)
@@ -293,6 +307,43 @@ LINALG["cross"] = cross
 def matrix_rank(A, *, tol=None):
     """The rank of matrices."""
     return new(np.asarray(np.linalg.matrix_rank(A._a, tol)), None)
+
+
+@linalg()
+def cond(A, p=None):
+    """The condition number of matrices."""
+    if p in (None, 2, -2):
+        values = svdvals(A)
+        return values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
+    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+
+
+@linalg()
+def tensorsolve(A, B, dims=None):
+    """The solution of ``tensordot(A, X, X.ndim) == B``."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A._a.ndim - len(dims), A._a.ndim)))
+    shape = A._a.shape[B._a.ndim :]
+    return solve(A.reshape(B._a.size, -1), B.reshape(-1)).reshape(*shape)
+
+
+@linalg()
+def tensorinv(A, ind=2):
+    """The inverse as of a map of tensors with `ind` axes."""
+    shape = A._a.shape
+    return inv(A.reshape(math.prod(shape[:ind]), -1)).reshape(*shape[ind:], *shape[:ind])
+
+
+@op()
+def cholesky_solve(input, L, upper=False):
+    """The solution of ``A @ X = input`` by the Cholesky factor of ``A``."""
+    return solve(L.mH @ L if upper else L @ L.mH, input)
+
+
+@op()
+def cholesky_inverse(input, upper=False):
+    """The inverse of a matrix by its Cholesky factor."""
+    return inv(input.mH @ input if upper else input @ input.mH)
 
 
 @linalg()

@@ -320,6 +320,9 @@ def argsort(input, dim=-1, descending=False, stable=False):
 @op()
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest (or smallest), and their places."""
+    if input._a.ndim == 0:
+        values, places = topk(input.reshape(1), k, dim, largest)
+        return _Named((values.reshape(()), places.reshape(())))
     dim = _axis(input, dim)
     order = _order(_comparable(input), dim, largest)
     if not 0 <= k <= order.shape[dim]:

@@ -4,9 +4,20 @@ import math
 
 import numpy as np
 
-from s2sgrad.rules.placing import expanded, flipped_copy, kept_copy, pieces, row_copy, turned_copy, writable_diagonal
+from s2sgrad.rules.placing import (
+    expanded,
+    flipped_copy,
+    kept_copy,
+    pieces,
+    row_copy,
+    sliding,
+    strided,
+    turned_copy,
+    writable_diagonal,
+)
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import as_view, call, cast
+from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
 from s2sgrad.runtime.eager.tensor import Size, Tensor, new, refresh
 
@@ -116,7 +127,15 @@ def permute(input, *dims):
 @op("moveaxis")
 def movedim(input, source, destination):
     """Axes at other places."""
+    if input._a.ndim == 0:
+        for d in (*_several(source), *_several(destination)):
+            _axis(input, d)
+        return call("Permute", np.transpose, input)
     return call("Permute", np.moveaxis, input, source, destination)
+
+
+def _several(dims):
+    return (dims,) if isinstance(dims, int) else tuple(dims)
 
 
 Tensor.T = property(lambda self: call("Permute", np.transpose, self))
@@ -240,6 +259,34 @@ def triu(input, diagonal=0):
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """A diagonal: a view."""
     return call("Diagonal", writable_diagonal, input, offset, _axis(input, dim1), _axis(input, dim2))
+
+
+@method("unfold")
+def unfold(self, dimension, size, step):
+    """All windows of `size` along an axis, `step` apart: a view."""
+    axis = _axis(self, dimension)
+    x = self if self._a.ndim else reshape(self, 1)
+    if not 0 <= size <= x._a.shape[axis]:
+        raise RuntimeError(f"unfold: a window of {size} does not fit the {x._a.shape[axis]} elements of the dimension")
+    if step <= 0:
+        raise RuntimeError(f"unfold: step is {step}, and must be positive")
+    out = call("Unfold", sliding, x, axis, size, step)
+    return out if self._a.ndim else out[0]
+
+
+@op()
+def as_strided(input, size, stride, storage_offset=0):
+    """A view of the memory of `input` by other strides, counted in elements."""
+    refresh(input)
+    a = input._a
+    if not dense(a):
+        raise RuntimeError("as_strided is of tensors without gaps in their memory: use contiguous()")
+    axes = sorted(range(a.ndim), key=lambda i: (-a.strides[i], -a.shape[i]))
+    line = reshape(permute(input, *axes), -1) if a.ndim else reshape(input, 1)
+    try:
+        return call("AsStrided", strided, line, sizes((size,)), sizes((stride,)), storage_offset)
+    except ValueError as error:
+        raise RuntimeError(f"as_strided: {error}") from None
 
 
 @op()

@@ -28,6 +28,15 @@ _COMMON = {
 }
 
 
+def _into(out, function, x):
+    from s2sgrad.runtime.eager.out import into
+
+    return into(out, function, x)
+
+
+_COMMON["into"] = _into
+
+
 def _forms(operation, name, active, arity, number=None):
     """The forms of an operation under its name, in general and for float64 arrays of one shape; what they keep."""
     form, keep, out = operation.fitting(active)
@@ -91,7 +100,9 @@ return t
 """
 
 _UNARY = """
-def forward(x):
+def forward(x, *, out=None):
+    if out is not None:
+        return into(out, forward, x)
     if PAUSED.count or type(x) is not Tensor and not isinstance(x, Tensor):
         return call(name, function, floating(x))
     {node_of_x}

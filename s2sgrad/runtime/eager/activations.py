@@ -1,0 +1,155 @@
+"""``torch.nn.functional``: activations."""
+
+import numpy as np
+
+from s2sgrad.rules import neural
+from s2sgrad.runtime.eager.call import call, floating
+from s2sgrad.runtime.eager.elementwise import UNARY, clamp, where
+from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
+
+
+@nn()
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """`input` where positive, scaled elsewhere."""
+    return call("LeakyRelu", neural.leaky_relu, input, negative_slope)
+
+
+@nn()
+def relu6(input, inplace=False):
+    """`input` within 0 and 6; no gradient at the bounds."""
+    return call("Hardtanh", neural.open_clamp, input, 0.0, 6.0)
+
+
+@nn()
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """`input` within bounds; no gradient at the bounds."""
+    return call("Hardtanh", neural.open_clamp, input, min_val, max_val)
+
+
+@nn()
+def elu(input, alpha=1.0, inplace=False):
+    """`input` where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
+    low = alpha * UNARY["expm1"](clamp(input, max=0.0))
+    return where(input > 0, input, low)
+
+
+@nn()
+def softplus(input, beta=1.0, threshold=20.0):
+    """``log(1 + exp(beta * input)) / beta``."""
+    if beta == 1:
+        return call("Softplus", neural.softplus, floating(input))
+    return call("Softplus", neural.softplus, floating(input) * beta) / beta
+
+
+@nn("logsigmoid")
+def logsigmoid(input):
+    """The logarithm of `sigmoid`."""
+    return -softplus(-input)
+
+
+@nn("silu", "swish")
+def silu(input, inplace=False):
+    """``input * sigmoid(input)``."""
+    return input * UNARY["sigmoid"](input)
+
+
+@nn()
+def mish(input, inplace=False):
+    """``input * tanh(softplus(input))``."""
+    return input * UNARY["tanh"](softplus(input))
+
+
+@nn()
+def gelu(input, approximate="none"):
+    """``input`` times the normal distribution function."""
+    if approximate == "tanh":
+        inner = np.sqrt(2 / np.pi) * (input + 0.044715 * input * input * input)
+        return 0.5 * input * (1 + UNARY["tanh"](inner))
+    return input * (0.5 * (1 + UNARY["erf"](input * float(1 / np.sqrt(2)))))
+
+
+FUNCTIONS["logsigmoid"] = logsigmoid
+FUNCTIONS["softplus"] = softplus
+
+
+@nn()
+def softsign(input):
+    """``x / (1 + |x|)``."""
+    return input / (1 + input.abs())
+
+
+@nn()
+def celu(input, alpha=1.0, inplace=False):
+    """`input` where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
+    return where(input > 0, input, alpha * UNARY["expm1"](clamp(input, max=0.0) / alpha))
+
+
+@nn()
+def selu(input, inplace=False):
+    """`elu`, scaled so that a mean of 0 and a variance of 1 stay."""
+    return 1.0507009873554805 * elu(input, 1.6732632423543772)
+
+
+@nn()
+def prelu(input, weight):
+    """`input` where positive, elsewhere scaled by `weight`: one number, or one for each channel."""
+    if weight._a.size > 1:
+        weight = weight.reshape(-1, *[1] * (input._a.ndim - 2))
+    return where(input > 0, input, weight * input)
+
+
+@nn()
+def threshold(input, threshold, value, inplace=False):
+    """`input` where larger than `threshold`, `value` elsewhere."""
+    return where(input > threshold, input, value)
+
+
+@nn()
+def hardsigmoid(input, inplace=False):
+    """``relu6(input + 3) / 6``."""
+    return relu6(input + 3) / 6
+
+
+@nn()
+def hardswish(input, inplace=False):
+    """``input * hardsigmoid(input)``."""
+    return input * hardsigmoid(input)
+
+
+@nn()
+def hardshrink(input, lambd=0.5):
+    """Zero within `lambd` of zero, `input` elsewhere."""
+    return where(UNARY["abs"](input) > lambd, input, 0.0)
+
+
+@nn()
+def softshrink(input, lambd=0.5):
+    """`input` moved towards zero by `lambd`."""
+    return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, input * 0.0))
+
+
+@nn()
+def tanhshrink(input):
+    """``input - tanh(input)``."""
+    return input - UNARY["tanh"](input)
+
+
+@nn()
+def glu(input, dim=-1):
+    """One half of the axis times the sigmoid of the other."""
+    if input._a.shape[dim] % 2:
+        raise RuntimeError(f"glu: the halves of an axis of {input._a.shape[dim]} are not of one size")
+    first, second = input.chunk(2, dim)
+    return first * UNARY["sigmoid"](second)
+
+
+@nn()
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """`softmax` of ``-input``."""
+    return NN["softmax"](-input, dim, dtype=dtype)
+
+
+for _f in (logsigmoid, softplus, celu, selu, threshold):
+    enter(_f.__name__, _f, method=False)
+for _f in (prelu, hardshrink):
+    enter(_f.__name__, _f)

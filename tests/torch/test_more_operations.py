@@ -1,0 +1,294 @@
+"""Special functions, order statistics, windows, arrangements, layers, losses: values, and gradients by differences."""
+
+import math
+
+import numpy as np
+import pytest
+
+import s2sgrad.torch as torch
+from s2sgrad.torch.autograd import gradcheck
+from s2sgrad.torch.nn import functional
+
+F64 = torch.float64
+
+
+def random(*shape, low=0.1, high=0.9, seed=5):
+    return np.random.default_rng(seed).uniform(low, high, shape)
+
+
+def leaf(a):
+    return torch.tensor(a, dtype=F64, requires_grad=True)
+
+
+A, B, V, W = random(3, 4), random(3, 4, seed=6), random(4, seed=7), random(3, seed=8)
+SPD = random(3, 3) @ random(3, 3).T + np.eye(3)
+CLASSES = torch.tensor([0, 3, 1])
+PART = torch.tensor([0, -100, 1])
+SIGNS = torch.tensor([1.0, -1.0, 1.0], dtype=F64)
+
+VALUES = {  # the operation on A (and B), and what NumPy says
+    "lgamma": (lambda x: x.lgamma(), np.vectorize(math.lgamma)(A)),
+    "mvlgamma": (
+        lambda x: (x + 1).mvlgamma(2),
+        0.5 * math.log(math.pi) + np.vectorize(math.lgamma)(A + 1) + np.vectorize(math.lgamma)(A + 0.5),
+    ),
+    "erfinv": (lambda x: x.erfinv().erf(), A),
+    "unfold": (lambda x: x.unfold(1, 2, 1), np.stack([A[:, :-1], A[:, 1:]], -1)),
+    "unfold with steps": (lambda x: x.unfold(0, 1, 2), A[::2, :, None]),
+    "as_strided": (lambda x: x.as_strided((2, 2), (4, 1), 1), A[:2, 1:3]),
+    "as_strided of a transpose": (lambda x: x.t().as_strided((3, 4), (4, 1)), A),
+    "as_strided without strides": (lambda x: x.as_strided((3,), (0,), 5), np.full(3, A[1, 1])),
+    "column_stack": (lambda x: torch.column_stack([x, x[:, 0]]), np.column_stack([A, A[:, 0]])),
+    "dstack": (lambda x: torch.dstack([x, x]), np.dstack([A, A])),
+    "atleast_3d": (lambda x: torch.atleast_3d(x), np.atleast_3d(A)),
+    "block_diag": (
+        lambda x: torch.block_diag(x[:1], x[:2, :1]),
+        np.block([[A[:1], np.zeros((1, 1))], [np.zeros((2, 4)), A[:2, :1]]]),
+    ),
+    "cartesian_prod": (lambda x: torch.cartesian_prod(x[0, :2], x[1, :1]), [[A[0, 0], A[1, 0]], [A[0, 1], A[1, 0]]]),
+    "combinations": (lambda x: torch.combinations(x[0, :3])[2], A[0, 1:3]),
+    "diagflat": (lambda x: torch.diagflat(x, 1), np.diagflat(A, 1)),
+    "vander": (lambda x: torch.vander(x[0]), np.vander(A[0])),
+    "msort": (lambda x: x.msort(), np.sort(A, 0)),
+    "quantile": (lambda x: x.quantile(0.3), np.quantile(A, 0.3)),
+    "quantiles": (
+        lambda x: x.quantile(torch.tensor([0.2, 0.75], dtype=F64), dim=1),
+        np.quantile(A, [0.2, 0.75], axis=1),
+    ),
+    "quantile, kept": (lambda x: x.quantile(0.4, 0, True), np.quantile(A, 0.4, 0, keepdims=True)),
+    "midpoint": (lambda x: x.quantile(0.4, 1, interpolation="midpoint"), np.quantile(A, 0.4, 1, method="midpoint")),
+    "higher": (lambda x: x.quantile(0.4, 1, interpolation="higher"), np.quantile(A, 0.4, 1, method="higher")),
+    "cov": (lambda x: x.cov(), np.cov(A)),
+    "cov, weighted": (
+        lambda x: torch.cov(x, fweights=torch.tensor([1, 2, 1, 3]), aweights=torch.tensor(V)),
+        np.cov(A, fweights=[1, 2, 1, 3], aweights=V),
+    ),
+    "corrcoef": (lambda x: x.corrcoef(), np.corrcoef(A)),
+    "cdist": (lambda x: torch.cdist(x, x[:2] + 1), np.linalg.norm(A[:, None] - A[:2] - 1, axis=-1)),
+    "pdist": (lambda x: torch.pdist(x, 1.0), np.abs(A[[0, 0, 1]] - A[[1, 2, 2]]).sum(-1)),
+    "trapezoid": (lambda x: torch.trapezoid(x, dx=0.5), np.trapezoid(A, dx=0.5)),
+    "trapezoid at places": (lambda x: torch.trapz(x, torch.tensor(W), dim=0), np.trapezoid(A, W, axis=0)),
+    "cumulative_trapezoid": (
+        lambda x: torch.cumulative_trapezoid(x),
+        np.cumsum((A[:, 1:] + A[:, :-1]) / 2, axis=1),
+    ),
+    "cond": (lambda x: torch.linalg.cond(x[:, :3] + 2 * torch.eye(3)), np.linalg.cond(A[:, :3] + 2 * np.eye(3))),
+    "addr": (lambda x: torch.addr(x, x[:, 0], x[0], beta=2), 2 * A + np.outer(A[:, 0], A[0])),
+    "ldexp": (lambda x: torch.ldexp(x, torch.tensor([1, 2, 3, 4])), np.ldexp(A, [1, 2, 3, 4])),
+    "frexp": (lambda x: torch.frexp(x)[0], np.frexp(A)[0]),
+    "hardswish": (lambda x: functional.hardswish(x - 0.4), (A - 0.4) * (A + 2.6) / 6),
+    "softshrink": (lambda x: functional.softshrink(x, 0.3), np.where(A > 0.3, A - 0.3, 0)),
+    "celu": (lambda x: functional.celu(x - 0.5, 0.7), np.where(A > 0.5, A - 0.5, 0.7 * np.expm1((A - 0.5) / 0.7))),
+    "glu": (lambda x: functional.glu(x), A[:, :2] / (1 + np.exp(-A[:, 2:]))),
+    "rms_norm": (lambda x: functional.rms_norm(x, (4,), eps=0.0), A / np.sqrt(np.mean(A * A, 1, keepdims=True))),
+    "group_norm": (
+        lambda x: functional.group_norm(x.reshape(1, 6, 2), 2, eps=0.0),
+        ((A.reshape(2, 6) - A.reshape(2, 6).mean(1, keepdims=True)) / A.reshape(2, 6).std(1, keepdims=True)).reshape(
+            1, 6, 2
+        ),
+    ),
+    "batch_norm": (
+        lambda x: functional.batch_norm(x, None, None, training=True, eps=0.0),
+        (A - A.mean(0)) / A.std(0),
+    ),
+    "pixel_shuffle": (
+        lambda x: functional.pixel_shuffle(x.reshape(1, 4, 3, 1), 2),
+        A.reshape(2, 2, 3, 1).transpose(2, 0, 3, 1).reshape(1, 1, 6, 2),
+    ),
+    "pixel_unshuffle": (lambda x: functional.pixel_unshuffle(functional.pixel_shuffle(x.view(1, 4, 3, 1), 2), 2), A),
+    "max_pool1d": (lambda x: functional.max_pool1d(x, 2), np.maximum(A[:, ::2], A[:, 1::2])),
+    "avg_pool1d": (lambda x: functional.avg_pool1d(x, 2, 1), (A[:, 1:] + A[:, :-1]) / 2),
+    "poisson_nll_loss": (
+        lambda x: functional.poisson_nll_loss(x, torch.tensor(B), reduction="sum"),
+        np.sum(np.exp(A) - B * A),
+    ),
+    "gaussian_nll_loss": (
+        lambda x: functional.gaussian_nll_loss(x, torch.tensor(B), x + 1),
+        np.mean(0.5 * (np.log(A + 1) + (A - B) ** 2 / (A + 1))),
+    ),
+    "soft_margin_loss": (
+        lambda x: functional.soft_margin_loss(x[:, 0], SIGNS),
+        np.mean(np.log1p(np.exp(-SIGNS.numpy() * A[:, 0]))),
+    ),
+    "multi_margin_loss": (
+        lambda x: functional.multi_margin_loss(x, CLASSES),
+        np.mean((np.maximum(1 - A[[0, 1, 2], [0, 3, 1]][:, None] + A, 0).sum(1) - 1) / 4),
+    ),
+    "cross_entropy of what counts": (
+        lambda x: functional.cross_entropy(x, PART),
+        np.mean(np.log(np.exp(A).sum(1))[[0, 2]] - A[[0, 2], [0, 1]]),
+    ),
+    "cross_entropy, weighted": (
+        lambda x: functional.cross_entropy(x, CLASSES, torch.tensor(V)),
+        np.average(np.log(np.exp(A).sum(1)) - A[[0, 1, 2], [0, 3, 1]], weights=V[[0, 3, 1]]),
+    ),
+    "cross_entropy, smoothed": (
+        lambda x: functional.cross_entropy(x, CLASSES, label_smoothing=0.2),
+        np.mean(np.log(np.exp(A).sum(1)) - 0.8 * A[[0, 1, 2], [0, 3, 1]] - 0.05 * A.sum(1)),
+    ),
+}
+PAIRS = {
+    "logaddexp2": (lambda x, y: torch.logaddexp2(x, y), np.logaddexp2(A, B)),
+    "select_scatter": (lambda x, y: x.select_scatter(y[0], 0, 1), np.stack([A[0], B[0], A[2]])),
+    "diagonal_scatter": (
+        lambda x, y: x.diagonal_scatter(y[0, :3]),
+        np.where(np.eye(3, 4), np.pad(np.diag(B[0, :3]), ((0, 0), (0, 1))), A),
+    ),
+    "slice_scatter": (
+        lambda x, y: x.slice_scatter(y[:, :2], 1, 0, 4, 2),
+        np.stack([B[:, 0], A[:, 1], B[:, 1], A[:, 3]], 1),
+    ),
+    "prelu": (lambda x, y: functional.prelu(x - 0.5, y[0]), np.where(A > 0.5, A - 0.5, B[0] * (A - 0.5))),
+    "pairwise_distance": (
+        lambda x, y: functional.pairwise_distance(x, y),
+        np.linalg.norm(A - B + 1e-6, axis=-1),
+    ),
+    "attention": (
+        lambda x, y: functional.scaled_dot_product_attention(x, y, x, is_causal=True)[0],
+        A[0],
+    ),
+    "margin_ranking_loss": (
+        lambda x, y: functional.margin_ranking_loss(x[:, 0], y[:, 0], SIGNS, 0.1),
+        np.mean(np.maximum(-SIGNS.numpy() * (A - B)[:, 0] + 0.1, 0)),
+    ),
+    "triplet_margin_loss": (
+        lambda x, y: functional.triplet_margin_loss(x, y, y * 2, margin=3.0),
+        np.mean(np.linalg.norm(A - B + 1e-6, axis=1) - np.linalg.norm(A - 2 * B + 1e-6, axis=1) + 3),
+    ),
+    "cosine_embedding_loss": (
+        lambda x, y: functional.cosine_embedding_loss(x, y, torch.ones(3, dtype=F64)),
+        np.mean(1 - (A * B).sum(1) / np.linalg.norm(A, axis=1) / np.linalg.norm(B, axis=1)),
+    ),
+    "tensorsolve": (
+        lambda x, y: torch.linalg.tensorsolve((x[:, :3] + 2 * torch.eye(3)).reshape(3, 1, 3), y[:, :1]),
+        np.linalg.solve(A[:, :3] + 2 * np.eye(3), B[:, 0]),
+    ),
+    "cholesky_solve": (
+        lambda x, y: torch.cholesky_solve(y, torch.linalg.cholesky(x @ x.mT + torch.eye(3))),
+        np.linalg.solve(A @ A.T + np.eye(3), B),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_functions_of_one_tensor(name):
+    f, due = VALUES[name]
+    assert np.allclose(f(leaf(A)).detach().numpy().reshape(np.shape(due)), due, rtol=1e-9)
+    assert gradcheck(f, leaf(A))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_functions_of_two_tensors(name):
+    f, due = PAIRS[name]
+    assert np.allclose(f(leaf(A), leaf(B)).detach().numpy(), due, rtol=1e-9)
+    assert gradcheck(f, (leaf(A), leaf(B)))
+
+
+def test_the_family_of_the_gamma_function():
+    x = torch.tensor([0.5, 1.0, 6.0], dtype=F64)
+    gamma = 0.5772156649015329
+    assert np.allclose(torch.digamma(x).numpy(), [-gamma - 2 * math.log(2), -gamma, 137 / 60 - gamma], rtol=1e-14)
+    assert np.allclose(torch.polygamma(1, x[:2]).numpy(), [math.pi**2 / 2, math.pi**2 / 6], rtol=1e-14)
+    assert np.allclose(x[:2].polygamma(2).numpy(), [-14 * 1.2020569031595942, -2 * 1.2020569031595942], rtol=1e-14)
+    poles = torch.tensor([0.0, -0.0, -1.0], dtype=F64)
+    assert torch.lgamma(poles).tolist() == [math.inf] * 3
+    assert torch.digamma(poles).tolist()[:2] == [-math.inf, math.inf] and math.isnan(torch.digamma(poles)[2].item())
+    assert torch.erfinv(torch.tensor([1.0, -1.0, 0.0])).tolist() == [math.inf, -math.inf, 0.0]
+    x = leaf([0.7, 2.5])
+    assert torch.autograd.gradgradcheck(lambda x: x.lgamma(), x)
+    assert torch.lgamma(torch.tensor([3, 4])).dtype is torch.float32
+
+
+def test_windows_and_strides_are_views():
+    x = torch.zeros(6)
+    x.unfold(0, 2, 2)[1].fill_(1)
+    x.as_strided((2,), (5,)).add_(3)
+    assert x.tolist() == [3, 0, 1, 1, 0, 3]
+    y = leaf([1.0, 2.0, 3.0]) * 1
+    y.unfold(0, 2, 1)[0].mul_(3)
+    assert y.tolist() == [3, 6, 3]
+    with pytest.raises(RuntimeError, match="does not fit"):
+        x.unfold(0, 7, 1)
+    with pytest.raises(RuntimeError, match="leave the memory"):
+        x.as_strided((3,), (3,))
+    with pytest.raises(RuntimeError, match="without gaps"):
+        x[::2].as_strided((2,), (1,))
+
+
+def test_tensors_without_dimensions_are_lines_of_one_element():
+    x = leaf(0.5)
+    found = x.index_select(0, torch.tensor([0])), *x.topk(1), x.movedim(0, -1), x.unfold(0, 1, 1)
+    assert [t.tolist() for t in found] == [0.5, 0.5, 0, 0.5, [0.5]]
+    (found[0] + found[1] + found[3] + found[4]).sum().backward()
+    assert x.grad.item() == 4
+    with pytest.raises(IndexError):
+        x.movedim(0, 1)
+
+
+def test_integers_and_questions():
+    line = torch.tensor([1.0, 3.0, 5.0])
+    assert torch.searchsorted(line, torch.tensor([3.0, 6.0])).tolist() == [1, 3]
+    assert torch.bucketize(torch.tensor([[3.0]]), line, right=True).tolist() == [[2]]
+    assert torch.searchsorted(torch.stack([line, line + 1]), torch.tensor([[2.0], [2.0]])).tolist() == [[1], [0]]
+    n = torch.tensor([1, 1, 3, 3, 1])
+    assert n.bincount().tolist() == [0, 3, 0, 2]
+    assert [t.tolist() for t in n.unique_consecutive(True, True)] == [[1, 3, 1], [0, 0, 1, 1, 2], [2, 2, 1]]
+    assert torch.histc(line, 2).tolist() == [1, 2] and torch.isin(n, torch.tensor([3])).tolist()[2] is True
+    assert torch.gcd(n * 4, torch.tensor(6)).tolist() == [2, 2, 6, 6, 2] and (n << 2).tolist()[0] == 4
+    assert torch.lcm(torch.tensor(4), torch.tensor(6)).item() == 12 and (8 >> n).tolist()[2] == 1
+    assert torch.isposinf(line * math.inf).all() and not torch.isneginf(line).any()
+    assert torch.mode(n).values.item() == 1 and torch.mode(n).indices.item() == 4
+    assert [i.tolist() for i in torch.unravel_index(torch.tensor([5]), (2, 3))] == [[1], [2]]
+    assert torch.broadcast_shapes((2, 1), (3,)) == (2, 3)
+    with pytest.raises(RuntimeError, match="not differentiable"):
+        torch.histc(leaf([0.1, 0.2]), 2).sum().backward()
+
+
+def test_order_statistics_where_there_is_nan():
+    x = leaf([[0.4, math.nan, 0.2, 0.3], [0.1, 0.2, 0.3, 0.4]])
+    assert math.isnan(x.quantile(0.5, 1)[0].item()) and np.allclose(x.nanquantile(0.5, 1).tolist(), [0.3, 0.25])
+    assert np.allclose(x.nanmedian(1).values.tolist(), [0.3, 0.2]) and x.nanmedian(1).indices.tolist() == [3, 1]
+    x.nanquantile(0.5, 1).sum().backward()
+    assert np.allclose(x.grad.tolist(), [[0, 0, 0, 1], [0, 0.5, 0.5, 0]])
+
+
+def test_running_moments():
+    mean, var = torch.zeros(4, dtype=F64), torch.ones(4, dtype=F64)
+    functional.batch_norm(leaf(A), mean, var, training=True, momentum=0.5)
+    assert np.allclose(mean.numpy(), A.mean(0) / 2) and np.allclose(var.numpy(), 0.5 + A.var(0, ddof=1) / 2)
+    out = functional.batch_norm(leaf(A), mean, var, eps=0.0)
+    assert np.allclose(out.detach().numpy(), (A - mean.numpy()) / np.sqrt(var.numpy()))
+
+
+def test_results_into_tensors_that_are_there():
+    x, y = torch.tensor(A), torch.tensor(B)
+    out = torch.empty(3, 4, dtype=F64)
+    assert torch.add(x, y, out=out) is out and np.array_equal(out.numpy(), A + B)
+    assert np.array_equal(torch.sin(x, out=out).numpy(), np.sin(A))
+    torch.mul(out, out, out=out)
+    assert np.array_equal(out.numpy(), np.sin(A) ** 2)
+    whole = torch.zeros(2, 4, dtype=F64)
+    torch.sum(x, 0, out=whole[1])
+    assert np.array_equal(whole.numpy(), np.stack([np.zeros(4), A.sum(0)]))
+    empty = torch.empty(0, dtype=F64)
+    assert torch.cat([x, y], out=empty).shape == (6, 4)
+    values, places = torch.zeros(3, dtype=F64), torch.zeros(3, dtype=torch.int64)
+    torch.max(x, 1, out=(values, places))
+    assert np.array_equal(values.numpy(), A.max(1)) and np.array_equal(places.numpy(), A.argmax(1))
+    single = torch.empty(3, 4)
+    assert torch.tanh(x, out=single).dtype is torch.float32
+
+
+def test_results_that_do_not_fit_or_would_lose_a_derivative():
+    x = leaf(A)
+    for function, out in ((torch.exp, torch.empty(3, 4)), (torch.relu, torch.empty(3, 4))):
+        with pytest.raises(RuntimeError, match="requires grad"):
+            function(x, out=out)
+        with torch.no_grad():
+            function(x, out=out)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        torch.add(torch.ones(2), 1, out=torch.ones(2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        torch.exp(torch.ones(2), out=torch.zeros(2, dtype=torch.int64))
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        torch.exp(torch.ones(2), out=torch.zeros(3))
