@@ -118,7 +118,7 @@ def like(x: Type, g: Type) -> Type:
 
 
 def _zero_dtype(dtype: str | None) -> str | None:
-    if dtype is None or dtype == types.REAL:
+    if dtype in (None, types.REAL, types.WIDE):
         return None
     if dtype in ("int", "float", "bool", "complex"):
         return "float"

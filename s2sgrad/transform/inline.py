@@ -477,7 +477,7 @@ class _Inliner:
             return issubclass(x.kind, classes)
         t = types.type_of(x)
         classes = classes if isinstance(classes, tuple) else (classes,)
-        if t.kind is Kind.NUMBER and t.dtype is not None and t.dtype != types.REAL:
+        if t.kind is Kind.NUMBER and t.dtype not in (None, *types.VAGUE):
             cls = _NUMBERS.get(t.dtype) or np.dtype(t.dtype).type
             return issubclass(cls, classes)
         cls = {Kind.ARRAY: np.ndarray, Kind.TUPLE: tuple, Kind.LIST: list, Kind.DICT: dict}.get(t.kind)

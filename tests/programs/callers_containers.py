@@ -245,3 +245,14 @@ def views_looked_up_after_a_loop_is_left(x):
                 break
             u[0] *= 1.5
     return np.sum(x)
+
+
+@program(X, LISTED, engine="compiled", argnums=(0, 1))
+def names_of_a_function_inside(x, q):
+    def inside(v):
+        double = lambda a: a * 2
+        q[0] = double(v) * q[1]
+        return np.sum(double(x))
+
+    s = inside(x)
+    return np.sum(q[0]) * s

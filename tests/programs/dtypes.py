@@ -87,3 +87,54 @@ def zero_dimensional_single(x):
 @program(np.float64(2.0), np.float64(0.5), engine="compiled", argnums=(0, 1))
 def double_scalars(x, y):
     return x**y * np.log(y + x)
+
+
+@program(D, engine="compiled")
+def what_helpers_give_for_numbers(x):
+    def step(a, b=2):
+        return a / b
+
+    y = x * 1.0
+    y[0] = x[1] * step(3)
+    return np.sum(y * y)
+
+
+@program(D, engine="compiled")
+def float_on_one_way_and_double_on_another(x):
+    k, n = 1.0, 0
+    for v in x:
+        k = k * v
+        n = n + v
+    u = x * k
+    u[0] = k * 2
+    w = x * n
+    w[1] += n
+    return np.sum(u * w)
+
+
+@program(D, engine="compiled")
+def sums_of_plain_numbers(x):
+    y = x * 1.0
+    y[0] *= sum([1.5 for v in x if v > 0.15]) + sum(0.5 * i for i in range(3))
+    y[1] = 1.0 / (1.5 + sum(v > 5 for v in x)) * x[2]
+    return np.sum(y)
+
+
+# differences do not see what single precision rounds off
+SINGLES = 2 * D + 1 + np.append(D[1] * (D[1] + 1), [0, 0])
+SINGLES[1:] = (2 * D[1:] + 1) * D[:-1] + np.append(D[2] * (D[2] + 1), 0)
+
+
+@program(D, engine="compiled", expect=SINGLES)
+def written_over_by_singles(x):
+    y = x * 1.0
+    y *= x.astype(np.float32) + 1
+    np.copyto(y[1:], y[1:] * x[:-1].astype("float32"))
+    return np.sum(y)
+
+
+@program(np.array([0.3, 0.5, 0.7]), np.array(0.4), engine="compiled", argnums=(0, 1))
+def numbers_in_arrays_of_dimension_0(x, z):
+    w = min(z, x[0]) * 2 + max(x[1], z, np.where(x[0] > 0, x[2], 1.0))
+    xs = [np.where(x[0] > 0, x[2], 1.0), x[1], z]
+    return w * float(z) + z.item() * float(xs[0]) + max(xs) + sum(xs) * min(xs)

@@ -369,7 +369,7 @@ def loop_scatter(x):
     return np.sum(h * h)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def hist(x):
     k = (x * 2).astype(int)
     h = np.zeros(4)

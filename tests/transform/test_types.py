@@ -39,6 +39,9 @@ def covers(claim: Type, value) -> bool:
     if claim.dtype == types.REAL:
         if not actual.is_real:
             return False
+    elif claim.dtype in types.WAYS:
+        if actual.dtype not in types.WAYS[claim.dtype]:
+            return False
     elif claim.dtype is not None and claim.dtype != actual.dtype:
         return False
     if claim.ndim is not None and claim.ndim != actual.ndim:
@@ -139,7 +142,8 @@ class TestOf:
     def test_long_lists_are_known_by_their_element(self):
         t = of([1.0] * 100)
         assert t.items is None and t.element == FLOAT
-        assert of([1.0] * 99 + [np.float64(1)]).element.dtype == "real"
+        assert of([1.0] * 99 + [np.float64(1)]).element.dtype == "float or float64"
+        assert of([1.0] * 99 + [np.float32(1)]).element.dtype == "real"
         element = of([np.ones(2), np.ones(3)] * 50).element
         assert element.shape[0].many and not types.same_shape(element, element)
 
@@ -163,7 +167,10 @@ class TestJoin:
         assert covers(joined, a) and covers(joined, b)
 
     def test_keeps_what_is_common(self):
-        assert join(FLOAT, ir.FLOAT64) == Type(Kind.NUMBER, "real", 0, ())
+        assert join(FLOAT, of(np.float32(1))) == Type(Kind.NUMBER, "real", 0, ())
+        assert join(FLOAT, ir.FLOAT64) == Type(Kind.NUMBER, "float or float64", 0, ())
+        assert join(join(FLOAT, ir.INT), ir.FLOAT64) == Type(Kind.NUMBER, "real of 64 bits", 0, ())
+        assert join(FLOAT, of(np.array(1.0))).ndim == 0
         assert join(of([1.0]), of([1.0, 2.0])).element == FLOAT
         assert join(of((1.0, "a")), of((2, "b"))).items[1] == of("c")
         assert join(of("a"), of(b"b")) == OTHER
@@ -555,7 +562,40 @@ def test_python_functions():
     check(max, 1.0, 2.0)
     check(min, 1, 2.0)
     assert infer(max, (operand([1.0, 2.0]),)) == UNKNOWN
+    for items in ([], [1.0], [1, 2.0], [True], [np.ones(2), 1], [np.array(1.0), 2], [np.float32(1)] * 2):
+        check(sum, items)
+        check(sum, items * 40, known=False)
+    check(sum, np.ones(3))
+    check(sum, np.ones((0, 3)), known=False)
+    check(sum, np.ones((2, 3), "f4"))
     assert infer(operator.is_, (operand(None), operand(None))).dtype == "bool"
+
+
+def test_numbers_of_one_kind_on_one_way_and_of_another_on_another():
+    vague = [join(FLOAT, ir.FLOAT64), join(ir.INT, ir.FLOAT64)]
+    for t, function in itertools.product(vague, BINARY):
+        for other in [*SCALARS, *ARRAYS]:
+            claims = [(infer(function, (ir.Value("v", t), operand(other))), False)]
+            claims.append((infer(function, (operand(other), ir.Value("v", t))), True))
+            for (claim, swapped), dtype in itertools.product(claims, types.WAYS[t.dtype]):
+                value = {"int": 2, "int64": np.int64(2), "float": 2.0, "float64": np.float64(2.0)}[dtype]
+                args = (other, value) if swapped else (value, other)
+                try:
+                    with np.errstate(all="ignore"):
+                        result = function(*args)
+                except (TypeError, ValueError):
+                    continue
+                assert covers(claim, result), (function, args, claim)
+    array = operand(np.ones(3))
+    assert infer(operator.mul, (array, ir.Value("v", vague[1]))).dtype == "float64"
+    assert infer(np.array, (ir.Value("v", Type(Kind.LIST, items=tuple(vague))),)).dtype == "float64"
+
+
+def test_conversions():
+    for x in (np.ones((2, 3)), np.array(1), np.float32(1)):
+        for dtype in ("float32", "complex128"):
+            claim = infer(np.astype, (operand(x), ir.Constant(dtype)))
+            assert covers(claim, x.astype(dtype)) and claim.dtype == dtype
 
 
 def test_calls_that_do_not_fit_claim_nothing():

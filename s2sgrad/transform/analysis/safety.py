@@ -199,7 +199,7 @@ def _is_number(t: Type) -> bool:
 
 def _is_elementwise(op: ir.Op, given: list, checked) -> bool:
     function = op.function
-    own = all(t.kind is not Kind.ARRAY and t.dtype in ("float", "int", "bool", "complex", types.REAL) for t in given)
+    own = all(t.kind is not Kind.ARRAY and t.dtype in ("float", "int", "bool", "complex", *types.VAGUE) for t in given)
     if getattr(function, "__module__", None) == "math":
         return function in _MATH and all(t.kind is Kind.NUMBER and t.is_real for t in given)
     if own and function in _QUOTIENTS:

@@ -9,6 +9,7 @@ import operator
 
 import gast
 
+from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import effects, scan, syntax
 from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of, takes_fields
@@ -53,10 +54,17 @@ class Callers:
         """The names that a derivative may flow from through an expression."""
         if isinstance(node, gast.Name):
             return {node.id}
-        known = self.static(node.func) if isinstance(node, gast.Call) else None
-        if isinstance(node, gast.Compare) or (known is not None and self.is_plain_function(known.value)):
+        if isinstance(node, gast.Compare) or (isinstance(node, gast.Call) and self.is_plain_call(node)):
             return set()
         return set().union(*map(self.flowing, syntax.children(node)))
+
+    def is_plain_call(self, call) -> bool:
+        """Does a call give plain data, whatever its arguments are?"""
+        try:
+            known = self.static(call.func)
+        except CompileError:  # a name inside of a nested function
+            return False
+        return known is not None and self.is_plain_function(known.value)
 
     def can_be_opened(self, t: ir.Type) -> bool:
         """Is it a container of which all is known that is in it?"""

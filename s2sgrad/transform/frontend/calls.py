@@ -29,6 +29,7 @@ from s2sgrad.transform.frontend.kinds import (
     any_active,
     is_active,
     is_live,
+    is_one_number,
     text,
 )
 from s2sgrad.transform.frontend.positions import CONSUMING
@@ -130,7 +131,7 @@ class Calls:
             return self.inert(node)
         if function is float and len(node.args) == 1 and not node.keywords:
             thing = self.expression(node.args[0])
-            if is_active(thing) and self.type_of(thing).kind is Kind.NUMBER and self.type_of(thing).is_real:
+            if is_active(thing) and is_one_number(self.type_of(thing)) and self.type_of(thing).is_real:
                 return self.python_number(thing, callee.operand, node)
         if function is dict and len(node.args) == 1 and not node.keywords:
             return self.dict_copy(node)
@@ -221,7 +222,7 @@ class Calls:
             return self.container_method(base, attr, node)
         if attr in table.INACTIVE_METHODS and t.kind in NUMERIC:
             return self.inert(node)
-        if attr == "item" and is_active(base) and t.kind is Kind.NUMBER and not node.args and not node.keywords:
+        if attr == "item" and is_active(base) and is_one_number(t) and not node.args and not node.keywords:
             return self.python_number(base, "item()", node)
         if is_active(base) and attr in CONVERSIONS:
             self.refuse(f".{attr}() makes plain data of a value that carries a derivative", node)

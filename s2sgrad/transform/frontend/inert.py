@@ -245,8 +245,8 @@ class InertExpressions:
         return ir.Type(Kind.LIST, element=kinds[0]), cheap, pure, regions
 
     def facts_GeneratorExp(self, node, bound):
-        _, cheap, _, regions = self._comprehension(node, [node.elt], bound)
-        return ir.OTHER, cheap, False, regions
+        (element,), cheap, _, regions = self._comprehension(node, [node.elt], bound)
+        return ir.Type(Kind.OTHER, element=element), cheap, False, regions
 
     def facts_SetComp(self, node, bound):
         _, cheap, pure, regions = self._comprehension(node, [node.elt], bound)
@@ -271,7 +271,7 @@ class InertExpressions:
         """What iterating over a value of type `t` (written as `node`, with variables `bound`) gives."""
         if t.kind is Kind.ARRAY and t.ndim:
             return item_type(t, 0)
-        if t.kind in SEQUENCES and (t.items or t.element is not None):
+        if t.kind in (*SEQUENCES, Kind.OTHER) and (t.items or t.element is not None):
             return joined(t.items) if t.items else t.element
         if isinstance(node, gast.Call) and (known := self.static(node.func, bound or ())) is not None:
             return self._iterator_element(node, known.value, bound or {})

@@ -121,6 +121,11 @@ def holds_numbers(t: ir.Type) -> bool:
     return (t.dtype or "").startswith(("float", "complex", "int", "uint", "bool"))
 
 
+def is_one_number(t: ir.Type) -> bool:
+    """Is it surely a number, or an array of dimension 0 that holds one?"""
+    return t.kind is Kind.NUMBER or (t.kind in NUMERIC and t.ndim == 0 and t.dtype is not None)
+
+
 def is_foreign(t: ir.Type) -> bool:
     """May NumPy's functions do with it something else than with an array?"""
     return t.kind in (Kind.OTHER, Kind.RECORD) and t.cls is not None and hasattr(t.cls, "__array__") or runs_code(t)

@@ -14,7 +14,17 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, syntax
-from s2sgrad.transform.frontend.kinds import BOOL, CONTAINERS, MISSING, SEQUENCES, any_active, constant_of, is_active
+from s2sgrad.transform.frontend.kinds import (
+    BOOL,
+    CONTAINERS,
+    MISSING,
+    NUMERIC,
+    SEQUENCES,
+    any_active,
+    constant_of,
+    is_active,
+    is_one_number,
+)
 from s2sgrad.transform.frontend.scan import jumps, targets_of
 from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
@@ -382,7 +392,7 @@ class Lists:
             things = self.items_of(things[0], node)
         elif self.only_inert(things):
             return self.inert(node)
-        if any(self.type_of(t).kind is not Kind.NUMBER for t in things):
+        if not all(is_one_number(self.type_of(t)) for t in things):
             self.refuse(f"{function.__name__}() of what may be no numbers", node)
         first, *others = (self.place_value(t) for t in things)
         sign = gast.Gt() if function is max else gast.Lt()
@@ -409,9 +419,10 @@ class Lists:
         t = self.type_of(thing)
         if not (t.kind is Kind.ARRAY and t.ndim or t.kind in (Kind.LIST, Kind.TUPLE)):
             self.refuse("sum() of this kind of value is not compiled", node)
-        result_type = self.element_type(t)
-        if result_type.kind not in (Kind.NUMBER, Kind.ARRAY):
+        items = t.items if t.items is not None else (self.element_type(t),)
+        if not all(item.kind in NUMERIC and item != ir.UNKNOWN for item in items):
             self.refuse("sum() of elements of different kinds", node)
+        result_type = types.infer(sum, (thing,))
         self.freeze([thing], node)
         result = self.value("t", result_type, True)
         spelling = ir.Code(node.func, {}, ir.Type(Kind.CALLABLE))

@@ -168,7 +168,7 @@ def _is(operand, number) -> bool:
 
 def _inexact(t: ir.Type) -> bool:
     """A number or array of a floating or complex type: what ``1 * x`` gives back as it is."""
-    if t.kind is Kind.NUMBER and t.dtype == types.REAL:
+    if t.kind is Kind.NUMBER and t.dtype in types.VAGUE:
         return True
     return t.kind in (Kind.NUMBER, Kind.ARRAY) and t.dtype is not None and t.dtype.startswith(("float", "complex"))
 
@@ -222,7 +222,7 @@ def _add(build, a, b):
         return c
     if a is b and isinstance(a, Value) and a.type.kind in (Kind.NUMBER, Kind.ARRAY):
         return build.op(MUL, Constant(2), a)
-    plain = isinstance(b, Value) and (_float_like(b) or b.type.dtype == types.REAL)
+    plain = isinstance(b, Value) and (_float_like(b) or b.type.dtype in types.VAGUE)
     if plain and (inner := _defined(build, a, ADD)) is not None and inner[1] is b:
         return build.op(ADD, inner[0], build.op(MUL, Constant(2), b))
     if (inner := _defined(build, b, NEG)) is not None:
@@ -297,7 +297,7 @@ def _scaled(build, a, b, scale):
 def _neg(build, a):
     if (c := _constant(NEG, a)) is not None:
         return c
-    if (inner := _defined(build, a, NEG)) is not None and (_float_like(inner[0]) or inner[0].type.dtype == types.REAL):
+    if (inner := _defined(build, a, NEG)) is not None and (_float_like(inner[0]) or inner[0].type.dtype in types.VAGUE):
         return inner[0]
     inner = _defined(build, a, np.broadcast_to)
     if inner is not None and len(inner) == 2:

@@ -9,9 +9,9 @@ what is not surely known is left open.
 A shape is a tuple of one symbol per axis (see ``axes.py``), or, where the number of axes is not known, a
 token: equal tokens, equal shapes. None equals nothing: compare with `same_shape`, ask with `axes_of`.
 
-Beside NumPy's dtype names there is `REAL`: no complex numbers in it, nothing else known (a number that
-is a Python float on one way and a ``np.float64`` on another). It equals nothing: compare with
-`same_dtype`.
+Beside NumPy's dtype names there are vague ones. `REAL`: no complex numbers in it, nothing else known. ``DOUBLE``: a
+Python float on one way and a ``np.float64`` on another; `WIDE`: perhaps an integer. `WAYS` says what they may be: the
+type of a result is what those on all ways have in common. They equal nothing: compare with `same_dtype`.
 
 Examples
 --------
@@ -49,6 +49,9 @@ from s2sgrad.transform.analysis.types.indexing import (
 from s2sgrad.transform.analysis.types.objects import (
     LONGEST,
     REAL,
+    VAGUE,
+    WAYS,
+    WIDE,
     axes_of,
     is_namedtuple,
     join,
@@ -75,6 +78,9 @@ __all__ = [
     "NEW",
     "OPERATORS",
     "REAL",
+    "VAGUE",
+    "WAYS",
+    "WIDE",
     "array_like",
     "averaged",
     "axes_consumed",

@@ -1,6 +1,8 @@
 """The type of a call's result: a handler for each function, ufuncs and operators by NumPy's own promotion."""
 
 import builtins
+import dataclasses
+import functools
 import operator
 
 import numpy as np
@@ -8,7 +10,7 @@ import numpy as np
 from s2sgrad.rules.table import lookup
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import layout
-from s2sgrad.transform.analysis.types.objects import BOOL, REAL, SAMPLES, join_elements, of, sequence
+from s2sgrad.transform.analysis.types.objects import BOOL, REAL, SAMPLES, WAYS, join, join_elements, of, sequence
 from s2sgrad.transform.analysis.types.operands import OPEN, constant, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, given_dtype, resolve
 from s2sgrad.transform.ir import FLOAT, INT, UNKNOWN, Kind, Type
@@ -26,8 +28,19 @@ def infer(function, args: tuple = (), kwargs: dict | None = None) -> Type:
     True
     """
     kwargs = kwargs or {}
+    vague = [a for a in args if isinstance(a, (ir.Value, ir.Code)) and a.type.dtype in WAYS]
+    if vague:
+        chosen = [like(vague[0], dtype) for dtype in WAYS[vague[0].type.dtype]]
+        ways = [tuple([new if a is vague[0] else a for a in args]) for new in chosen]
+        return functools.reduce(join, [infer(function, way, kwargs) for way in ways])
     found = _infer(function, args, kwargs)
     return found if found is UNKNOWN else layout.of_result(function, args, kwargs, [type_of(a) for a in args], found)
+
+
+def like(operand, dtype: str):
+    """An operand of the type of another one, but of a dtype that is known."""
+    t = dataclasses.replace(operand.type, dtype=dtype)
+    return ir.Code(operand.node, operand.reads, t) if isinstance(operand, ir.Code) else ir.Value(operand.name, t)
 
 
 def _infer(function, args: tuple, kwargs: dict) -> Type:

@@ -1,5 +1,7 @@
 """Arrays that are made, and conversions."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from s2sgrad.transform.analysis.types.calls import handles
@@ -29,6 +31,12 @@ def _zeros_like(a, dtype=None, *options, **keywords) -> Type:
     if options or keywords or t.kind not in (Kind.ARRAY, Kind.NUMBER):
         return UNKNOWN
     return one_array(strong(t.dtype) if dtype is None else given_dtype(dtype), t.ndim, t.shape)
+
+
+@handles(np.astype)
+def _astype(x, dtype, *, copy=True) -> Type:
+    t, name = type_of(x), given_dtype(dtype)
+    return replace(t, dtype=name) if t.kind in (Kind.ARRAY, Kind.NUMBER) else Type(dtype=name)
 
 
 @handles(np.full_like)

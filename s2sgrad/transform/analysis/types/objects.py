@@ -10,6 +10,10 @@ from s2sgrad.transform.analysis.axes import Axis, fresh
 from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
 
 REAL = "real"
+DOUBLE = "float or float64"  # of a number that is Python's on one way and NumPy's on another
+WIDE = "real of 64 bits"  # the same, where it may also be an integer
+WAYS = {DOUBLE: ("float", "float64"), WIDE: ("int", "int64", "float", "float64")}
+VAGUE = (REAL, *WAYS)
 BOOL = Type(Kind.NUMBER, "bool", 0, ())
 LONGEST = 32  # a longer list whose elements are all alike is known by its element only
 _PYTHON_NUMBERS = {float: "float", int: "int", complex: "complex", bool: "bool"}
@@ -46,7 +50,7 @@ def with_names(t: Type) -> Type:
 
 def same_dtype(a: Type, b: Type) -> bool:
     """Surely the same dtype at run time, and the same strength in promotion."""
-    return a.dtype is not None and a.dtype != REAL and a.dtype == b.dtype
+    return a.dtype not in (None, *VAGUE) and a.dtype == b.dtype
 
 
 def of_any_length(t: Type) -> Type:
@@ -180,17 +184,18 @@ def join(a: Type, b: Type) -> Type:
     Examples
     --------
     >>> from s2sgrad.transform import ir
-    >>> join(ir.FLOAT, ir.FLOAT64).dtype
-    'real'
-    >>> join(ir.FLOAT, of(np.ones(3))).kind
-    <Kind.UNKNOWN: 'unknown'>
+    >>> join(ir.FLOAT, ir.FLOAT64).dtype, join(ir.FLOAT, of(np.float32(1.0))).dtype
+    ('float or float64', 'real')
+    >>> join(ir.FLOAT, of(np.ones(3))).kind, join(ir.FLOAT, of(np.array(1.0))).ndim
+    (<Kind.UNKNOWN: 'unknown'>, 0)
     """
     if a == b:
         return a
     dtype = _join_dtype(a.dtype, b.dtype)
     if a.kind is not b.kind:
-        numeric = {a.kind, b.kind} <= {Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN}
-        return Type(dtype=dtype) if numeric else UNKNOWN
+        if not {a.kind, b.kind} <= {Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN}:
+            return UNKNOWN
+        return Type(dtype=dtype, ndim=0, shape=()) if a.ndim == b.ndim == 0 else Type(dtype=dtype)
     if a.kind in (Kind.TUPLE, Kind.LIST):
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             return Type(a.kind, items=tuple(map(join, a.items, b.items)))
@@ -214,7 +219,8 @@ def _join_dtype(a, b):
         return a
     if a is None or b is None or a.startswith("complex") or b.startswith("complex"):
         return None
-    return REAL
+    both = {*WAYS.get(a, (a,)), *WAYS.get(b, (b,))}
+    return next((dtype for dtype, ways in WAYS.items() if both <= {*ways}), REAL)
 
 
 def join_elements(*containers) -> Type | None:

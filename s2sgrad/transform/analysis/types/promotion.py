@@ -11,8 +11,11 @@ from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.axes import fresh
 from s2sgrad.transform.analysis.types.objects import (
     BUILTIN_DTYPES,
+    DOUBLE,
     REAL,
+    WAYS,
     WEAK,
+    WIDE,
     axes_of,
     dtype_name,
     join,
@@ -25,7 +28,15 @@ from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
 def weak_name(dtype: str) -> str:
     """What a NumPy function makes of a Python number."""
-    return {"float": "float64", "int": np.dtype(int).name, "complex": "complex128"}.get(dtype, dtype)
+    strong = {"float": "float64", DOUBLE: "float64", WIDE: REAL, "int": np.dtype(int).name, "complex": "complex128"}
+    return strong.get(dtype, dtype)
+
+
+def agreed(dtypes: set) -> str | None:
+    """The dtype that a result has on whichever way it is computed, of which these are the dtypes."""
+    if len(dtypes) == 1:
+        return dtypes.pop()
+    return None if None in dtypes or any(d.startswith("complex") for d in dtypes) else REAL
 
 
 def resolve(ufunc, dtypes) -> str | None:
@@ -35,6 +46,10 @@ def resolve(ufunc, dtypes) -> str | None:
 
 @functools.cache
 def _resolved(ufunc, dtypes: tuple) -> str | None:
+    i = next((i for i, dtype in enumerate(dtypes) if dtype in WAYS), None)
+    if i is not None:
+        ways = {_resolved(ufunc, (*dtypes[:i], d, *dtypes[i + 1 :])) for d in WAYS[dtypes[i]]}
+        return agreed(ways)
     if any(d is None for d in dtypes):
         if ufunc.nin == 2 and all(t[-1] == "?" for t in ufunc.types):
             return "bool"
@@ -72,6 +87,10 @@ def promote(dtypes) -> str | None:
     """The dtype of an array that holds values of these dtypes together."""
     if not dtypes or any(d is None for d in dtypes):
         return None
+    vague = next((d for d in dtypes if d in WAYS), None)
+    if vague is not None:
+        rest = [d for d in dtypes if d != vague]
+        return agreed({promote([*rest, d]) for d in WAYS[vague]})
     if REAL in dtypes:
         return None if any(d.startswith("complex") for d in dtypes) else REAL
     try:

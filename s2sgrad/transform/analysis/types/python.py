@@ -1,12 +1,15 @@
 """Python's own functions."""
 
+import functools
 import operator
 
 import numpy as np
 
-from s2sgrad.transform.analysis.types.calls import handles
+from s2sgrad.transform import ir
+from s2sgrad.transform.analysis import axes
+from s2sgrad.transform.analysis.types.calls import handles, infer
 from s2sgrad.transform.analysis.types.elementwise import real_or_imag
-from s2sgrad.transform.analysis.types.objects import BOOL, REAL, join
+from s2sgrad.transform.analysis.types.objects import BOOL, REAL, axes_of, join
 from s2sgrad.transform.analysis.types.operands import constant, type_of
 from s2sgrad.transform.analysis.types.shapes import transpose
 from s2sgrad.transform.ir import FLOAT, INT, OTHER, UNKNOWN, Kind, Type
@@ -51,12 +54,26 @@ def _other(*args, **kwargs) -> Type:
 @handles(max, min)
 def _extreme(*args, **kwargs) -> Type:
     types = [type_of(a) for a in args]
-    if kwargs or len(types) < 2 or not all(t.kind is Kind.NUMBER for t in types):
+    if kwargs or len(types) < 2 or not all(t.ndim == 0 for t in types):
         return UNKNOWN
-    known = types[0]
-    for t in types[1:]:
-        known = join(known, t)
-    return known
+    return functools.reduce(join, types)
+
+
+@handles(sum)
+def _sum(iterable, start=0) -> Type:
+    t = type_of(iterable)
+    items, some = t.items, False
+    if items is None:
+        element = infer(operator.getitem, (iterable, ir.Constant(0))) if t.kind is Kind.ARRAY else t.element
+        items, some = (element, element), t.kind is Kind.ARRAY and axes.is_some((axes_of(t) or (axes.ANY,))[0])
+    if constant(start) != 0 or None in items:
+        return UNKNOWN
+    totals = [INT]
+    for item in items:
+        totals.append(infer(operator.add, (ir.Value("total", totals[-1]), ir.Value("item", item))))
+    if t.items is not None:
+        return totals[-1]
+    return functools.reduce(join, totals[some:])  # of none, of one, of more
 
 
 @handles(np.shape)
