@@ -15,6 +15,7 @@ import numpy as np
 from s2sgrad.rules import shapes
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
+from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import Kind, Value
 
 _OPERATORS = {
@@ -102,6 +103,23 @@ def is_slice(index) -> bool:
     from s2sgrad.transform.emit import is_basic
 
     return is_basic(index)
+
+
+def is_picked(function, args) -> bool:
+    """Is it an array indexed by an array or a list, alone or among others, which gives a copy?
+
+    >>> a, i = Value("a", ir.Type(Kind.ARRAY)), Value("i", ir.Type(Kind.ARRAY, "int64", 1))
+    >>> is_picked(operator.getitem, (a, i)), is_picked(operator.getitem, (a, ir.Constant(slice(1, None))))
+    (True, False)
+    """
+    if function is not operator.getitem or len(args) != 2 or types.type_of(args[0]).kind is not Kind.ARRAY:
+        return False
+    index = types.type_of(args[1])
+    return any(map(_picks, index.items or ())) if index.kind is Kind.TUPLE else _picks(index)
+
+
+def _picks(t: ir.Type) -> bool:
+    return t.kind is Kind.LIST or (t.kind is Kind.ARRAY and bool(t.ndim))
 
 
 def contents_of(s) -> list:
@@ -227,7 +245,8 @@ class Memory:
                     self._share(v, s.into)
             case ir.Op():
                 holds = s.target.type.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
-                if holds or not is_new(s.function, s.kwargs, s.spelling):
+                new = is_new(s.function, s.kwargs, s.spelling) or is_picked(s.function, s.args)
+                if holds or not new:
                     operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
                     for operand in operands:
                         self._share(s.target, operand)

@@ -290,3 +290,24 @@ def out_argument(x):
     y = np.empty(3)
     np.multiply(x, x, out=y)
     return np.sum(y * x)
+
+
+@program(X, engine="compiled", smooth=True)
+def picked_elements_are_a_copy(x):
+    x = x * 1.0
+    u, v, w = x[[0, 1]], x[x > 0.5], x[np.argsort(x)]
+    x[0] = 2.0 * x[1]
+    u[0] = x[2] * 3
+    v[1] *= u[0]
+    w[0] = 1.0
+    return np.sum(u) * np.sum(v) * np.sum(w) + np.sum(x * x)
+
+
+@program(M, engine="compiled", smooth=True)
+def picked_rows_are_a_copy(m):
+    m = m * 1.0
+    row, column = m[1][[1, 0]], m[:, [0]]
+    m[0] = 1.0
+    row[0] = m[1, 1] * 3
+    column *= row[1]
+    return np.sum(row) * np.sum(column) * np.sum(m)

@@ -269,6 +269,34 @@ def a_closure_in_a_test(x):
     return s
 
 
+def two_numbers(a, b):
+    for _ in range(2):
+        b *= 2.0
+    return a, b
+
+
+@program(X, 2.0, engine="compiled")
+def two_numbers_that_change(x, k):
+    s, t = two_numbers(0.5, k)
+    s += t
+    t, k = two_numbers(s, 1.5)
+    k *= t
+    return np.sum(x * x) * k + t
+
+
+@program(X, engine="compiled", smooth=True)
+def in_a_while_with_an_else(x):
+    y, n = x * 0.1, 0
+    while filled(y) < 2.0 and n < 20:
+        y[1] *= 1.5
+        n += 1
+        if n == 30:
+            break
+    else:
+        y[2] *= x[0]
+    return np.sum(y * y)
+
+
 def in_nested_loops(a, b):
     for v in b:
         for w in b:

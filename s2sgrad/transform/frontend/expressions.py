@@ -552,6 +552,7 @@ class Expressions(InertExpressions):
             self.freeze([*operands, *keywords.values()], node)
         itself = isinstance(spelling, str) and spelling in aliases.ITSELF
         new = not itself and (rule.kind == "elementwise" or aliases.is_new(function, keywords))
+        new = new or aliases.is_picked(function, operands)
         sharing = operands[:1] if function is operator.getitem else operands
         regions = [] if new else [r for o in sharing for r in self.regions_of(o)]
         result = self.value("t", type_, active, regions)

@@ -360,7 +360,8 @@ class InertExpressions:
             result = held if is_foreign(held) and held.kind is Kind.OTHER else result
         result = kin(result, base)
         stable = cheap and cheap_index and base.kind is Kind.TUPLE
-        return result, stable, pure and pure_index, [] if result.kind is Kind.NUMBER else self.inside(base, regions)
+        new = result.kind is Kind.NUMBER or aliases.is_picked(operator.getitem, (ir.Value("x", base), operand))
+        return result, stable, pure and pure_index, [] if new else self.inside(base, regions)
 
     def item(self, base: ir.Type, index) -> ir.Type:
         """The type of ``base[index]``."""

@@ -125,8 +125,9 @@ class Leaving:
     def said_before(self, s) -> list | None:
         """A statement with what is said apart in front of it; None where nothing is."""
         match s:
-            case gast.If() | gast.While():
-                return self.test_before(s) if self.tests.is_in(s.test) else None
+            case gast.If():
+                said = self.tests.said(s.test) if self.tests.is_in(s.test) else None
+                return None if said is None else [*said[0], changed(s, ("test",), said[1])]
             case gast.For():
                 place, whole = "iter", False
             case gast.Return(value=gast.AST()) | gast.Expr() | gast.Assign() | gast.AugAssign():
@@ -157,16 +158,15 @@ class Leaving:
             self.read[id(new)] = before[-1].targets[0].id
         return [*before, *found[0], new]
 
-    def test_before(self, s) -> list | None:
-        """An `if` or `while` with what is said apart in its test in front of it."""
-        found = self.tests.said(s.test)
-        if found is None or (isinstance(s, gast.While) and s.orelse):
-            return None
-        first, test = found
-        if isinstance(s, gast.If):
-            return [*first, placed(gast.If(test, s.body, s.orelse), s)]
+    def while_(self, s, body: list):
+        """A `while` loop with this body; what is said apart in its test is said at the beginning of each turn."""
+        said = self.tests.said(s.test) if self.tests.is_in(s.test) else None
+        if said is None:
+            return placed(gast.While(s.test, body, []), s)
+        first, test = said
         leave = placed(gast.If(placed(gast.UnaryOp(gast.Not(), test), s), [placed(gast.Break(), s)], []), s)
-        return [placed(gast.While(placed(gast.Constant(True, None), s), [*first, leave, *s.body], []), s)]
+        turn = [*self.block(first, False, None), leave, *body]
+        return placed(gast.While(placed(gast.Constant(True, None), s), turn, []), s)
 
     def match(self, s) -> list:
         """A `match` over literals as a chain of `if`."""
@@ -249,7 +249,7 @@ class Leaving:
         orelse = self.block(s.orelse, inside, outer_flag)
         self.result, self.returned = names
         if isinstance(s, gast.While):
-            loop = placed(gast.While(s.test, body, []), s)
+            loop = self.while_(s, body)
         else:
             loop = placed(gast.For(s.target, s.iter, body, [], s.type_comment), s)
         before, after = [], [] if left else orelse  # without a `break` there is no way around the `else`

@@ -283,12 +283,11 @@ class Statements:
             self.emit(ir.Unpack(targets, operand, self.found.location(statement)))
             self.see_rows(targets, operand, statement)
             return
-        label = self.label(operand, ()) if isinstance(operand, ir.Value) else "items_"
-        node = gast.Assign([target], gast.Name(label, gast.Load(), None, None), None)
         if not isinstance(operand, ir.Value):
-            operand = self.bind(self.inert(statement.value), "items")
-            label = self.label(operand, ())
-            node = gast.Assign([target], gast.Name(label, gast.Load(), None, None), None)
+            inert = Inert(code_node(operand), getattr(operand, "reads", {}), t, False, True, regions)
+            operand = self.bind(inert, "items")
+        label = self.label(operand, ())
+        node = gast.Assign([target], gast.Name(label, gast.Load(), None, None), None)
         self.write_targets(target, statement)
         writes = {}
         for name, kind in self.target_types(target, t).items():
