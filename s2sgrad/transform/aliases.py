@@ -33,7 +33,8 @@ _NEW = {
     np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2, np.fft.fftfreq, np.fft.rfftfreq,
     np.gradient, np.trapezoid, np.quantile, np.percentile, np.median, np.kron, np.cross, np.cov, np.corrcoef,
     np.bincount, np.searchsorted, np.digitize, np.pad, np.delete, np.insert, np.take_along_axis, np.tri, np.logspace,
-    np.geomspace, np.flatnonzero, np.argwhere, np.isclose, np.isin, np.linalg.eigvalsh, np.linalg.lstsq,
+    np.geomspace, np.flatnonzero, np.argwhere, np.isclose, np.isin, np.linalg.eigvalsh, np.linalg.lstsq, np.resize,
+    np.partition, np.shape,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
     arrays.where_less, arrays.reached, arrays.hit_count, arrays.inner,
 }  # fmt: skip
@@ -296,4 +297,6 @@ class Memory:
 
 def _can_hold(v) -> bool:
     """Can a value be, or hold, an array?"""
+    if v.type.kind is Kind.TUPLE and v.type.items is not None:
+        return any(item.kind is not Kind.NUMBER for item in v.type.items)
     return v.type.kind not in (Kind.NUMBER, Kind.CALLABLE)

@@ -411,3 +411,39 @@ def ufunc_is_an_argument(x, f):
 @program(X, make(2), engine="tape")
 def closure_is_an_argument(x, f):
     return np.sum(f(x))
+
+
+TABLE = {"a": np.sin, "b": np.cos}
+
+
+@program(X, engine="compiled", smooth=True)
+def loops_over_lists_of_functions(x):
+    acts = [np.tanh, np.sin]
+    weights = [x, x * 2]
+    h = x
+    for act in acts:
+        h = act(h) * x
+    for w, act in zip(weights, acts, strict=True):
+        h = act(h * w)
+    return np.sum(h * acts[-1](x))
+
+
+@program(X, engine="compiled", smooth=True)
+def loops_over_tables_of_functions(x):
+    s = 0.0
+    for name, f in TABLE.items():
+        s = s + np.sum(f(x)) * len(name)
+    for name in TABLE:
+        s = s * np.sum(TABLE[name](x))
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def list_of_functions_that_changes(x):
+    acts = [np.tanh, np.sin]
+    others = acts
+    others[0] = np.cos
+    h = x
+    for act in acts:
+        h = act(h) * x
+    return np.sum(h)

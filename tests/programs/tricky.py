@@ -175,7 +175,7 @@ def copyto(x):
     return np.sum(y * x)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def put_and_fill_diagonal(x):
     y = np.zeros((3, 3))
     np.fill_diagonal(y, x)
@@ -247,7 +247,7 @@ def real_part_written(x):
     return np.sum(np.abs(z) ** 2)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def flat_written(x):
     y = np.zeros((1, 3))
     y.flat[1] = x[0] * x[1]

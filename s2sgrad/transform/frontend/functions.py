@@ -32,6 +32,14 @@ class Functions:
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.function_made(node)
         return thing if isinstance(thing, FUNCTIONS) else None
 
+    def functions_listed(self, node) -> list:
+        """The functions that a list or tuple of the function's own holds, if that never changes: expressions."""
+        name = node.id if isinstance(node, gast.Name) else None
+        elements = self.listed.get(name, ()) if name in self.env else ()
+        known = [self.static(e) for e in elements if not isinstance(e, gast.Subscript)]
+        functions = len(known) == len(elements) and all(k is not None and resolve.is_definition(k.value) for k in known)
+        return list(elements) if functions else []
+
     def function_made(self, node):
         """The function that a call gives; None for calls that give anything else, or a function not followed."""
         if not isinstance(node, gast.Call) or any(isinstance(a, gast.Starred) for a in node.args):

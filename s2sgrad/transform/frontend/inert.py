@@ -618,9 +618,14 @@ class InertExpressions:
         if isinstance(node, gast.Attribute):
             base = self.static(node.value, bound)
             return None if base is None else self.outside.attribute(base, node.attr)
-        if isinstance(node, gast.Subscript) and not root_names(node) & self.mutable:
-            base, key = self.static(node.value, bound), constant_of(node.slice, None)
-            return None if base is None or key is None else self.outside.item(base, key)
+        if isinstance(node, gast.Subscript) and self.names.loads(node.slice).isdisjoint(bound):
+            key, listed = self.literal_key(node.slice), self.functions_listed(node.value)
+            if type(key) is int and -len(listed) <= key < len(listed):
+                return self.static(listed[key])
+            if key is MISSING or key is None or root_names(node) & self.mutable:
+                return None
+            base = self.static(node.value, bound)
+            return None if base is None else self.outside.item(base, key)
         return None
 
     def known_name(self, node) -> Known:

@@ -100,7 +100,7 @@ class Loops(Unrolling, Rows):
             known = bool(known) and all(k is True or (k and resolve.is_definition(k.value)) for k in known)
             return [functools.partial(self.expression, n) for n in iterable.elts] if known else None
         base = self.static(iterable)
-        if base is None or root_names(iterable) & self.mutable:
+        if base is None or type(base.value) is dict or root_names(iterable) & self.mutable:
             return None
         found = self.outside.elements(base)
         return None if found is None else [lambda known=known: known for known in found]

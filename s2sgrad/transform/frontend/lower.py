@@ -71,7 +71,9 @@ from s2sgrad.transform.frontend.records import Records
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
     defined_functions,
+    is_only_run_over,
     jumps,
+    literal_lists,
     mutable_names,
 )
 from s2sgrad.transform.frontend.statements import Statements
@@ -196,6 +198,8 @@ class Lowering(
         plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
         self.numbers = {f.__name__ for f in plain}
         self.mutable = mutable_names(body, self.names, self.numbers, self.given_away(body))
+        lists = {name: value.elts for name, value in literal_lists(body) if self.bindings.get(name) == 1}
+        self.listed = {name: elements for name, elements in lists.items() if is_only_run_over(body, name)}
         self.body = body
 
     def is_apart(self, node) -> bool:

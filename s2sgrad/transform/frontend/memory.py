@@ -83,6 +83,9 @@ class Writes(WritingCalls):
 
     def written_array(self, node):
         """The array that the target of a store is part of, where it is one that can be followed."""
+        if isinstance(node, gast.Attribute) and node.attr == "flat":
+            array = self.view_of(node.value)
+            return None if array is None else self.view(np.ravel, (array,), "ravel()", node)
         found = self.view_of(node)
         return found if found is not None and found.type.kind is Kind.ARRAY else None
 

@@ -147,13 +147,18 @@ class Outside:
         return self.items[id(base), key]
 
     def elements(self, base: Known) -> list | None:
-        """The functions that a list or tuple outside holds, if it holds nothing else."""
-        if id(base) not in self.places or type(base.value) not in (list, tuple):
+        """The functions that a list, tuple or dict outside holds, if it holds nothing else."""
+        if id(base) not in self.places or type(base.value) not in (list, tuple, dict):
             return None
-        found = [self.item(base, i) for i in range(len(base.value))]
+        named = type(base.value) is dict
+        found = [self.item(base, key) for key in (base.value if named else range(len(base.value)))]
         if not found or None in found:
             return None
         place, text = self.places[id(base)], gast.unparse(as_code(base.operand).node)
+        if named:
+            keys = Place(f"list({place.expression})", place.objects)
+            self._guard(keys, text, "{now} == {keys}", {"keys": list(base.value)}, f"the keys of {text} are the same")
+            return found
         length = Place(f"len({place.expression})", place.objects)
         self._guard(length, text, "{now} == {n}", {"n": len(found)}, f"{text} has {len(found)} elements")
         return found

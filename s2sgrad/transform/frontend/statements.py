@@ -320,6 +320,13 @@ class Statements:
         if self.put(target, thing, statement):
             return
         array = self.written_array(target.value) if isinstance(target, gast.Subscript) else None
+        flat = (
+            isinstance(target, gast.Subscript)
+            and isinstance(target.value, gast.Attribute)
+            and target.value.attr == "flat"
+        )
+        if flat and self.type_of(thing).kind is not Kind.NUMBER:
+            array = None  # it may be repeated, or cut off
         if array is not None and self.is_followed(array, thing):
             thing = self.placed_before(thing, target.slice)
             self.write_into(array, self.index(target.slice), thing, None, statement)

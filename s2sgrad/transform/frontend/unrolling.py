@@ -64,7 +64,7 @@ class Unrolling:
             return None if n is None or bounds is None else [element(iterable.value, i) for i in range(n)[bounds]]
         if isinstance(iterable, gast.Tuple) and iterable.elts and all(map(is_text, iterable.elts)):
             return iterable.elts
-        if not isinstance(iterable, gast.Call) or iterable.keywords:
+        if not isinstance(iterable, gast.Call) or any(k.arg != "strict" for k in iterable.keywords):
             return None
         if not iterable.args:
             return self.rounds_of_dict(iterable.func)
@@ -95,7 +95,10 @@ class Unrolling:
         return names if function.attr == "keys" else values
 
     def keys_of_dict(self, node) -> tuple | None:
-        """The keys of a dict of differentiated values, where they are known."""
+        """The keys of a dict of differentiated values, or of functions, where they are known."""
+        known = self.static(node) if isinstance(node, gast.Name) and node.id not in self.mutable else None
+        if known is not None and type(known.value) is dict and self.outside.elements(known) is not None:
+            return tuple(known.value)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
         if not isinstance(thing, ir.Value) or not is_active(thing) or thing.type.kind is not Kind.DICT:
             return None
@@ -104,6 +107,9 @@ class Unrolling:
 
     def length_of(self, node) -> int | None:
         """The length of a list or tuple of differentiated values, where that is known."""
+        listed = self.functions_listed(node)
+        if listed:
+            return len(listed)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
         if not isinstance(thing, ir.Value) or thing.type.kind not in SEQUENCES:
             return None

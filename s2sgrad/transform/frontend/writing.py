@@ -1,20 +1,38 @@
 """Lowers calls that write their result into an array: methods, `out=`, ``np.add.at``, ``np.copyto`` and their kin."""
 
 import dataclasses
+import operator
+from collections.abc import Callable
 
 import gast
 import numpy as np
 
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
-from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve
 from s2sgrad.transform.frontend.kinds import is_active, text
 from s2sgrad.transform.ir import Kind
 
-FILLING = {np.putmask, np.fill_diagonal, np.put}  # followed where it is one number that they write
+FILLING = {np.putmask, np.fill_diagonal, np.put, np.place}
 AT = {np.add.at: np.add, np.subtract.at: np.subtract}
-SORTED = object()  # what `a.sort()` writes into `a`
+ORDERING = {"sort": np.sort, "partition": np.partition}
+
+
+@dataclasses.dataclass(slots=True)
+class Made:
+    """What a call writes, where no expression says it.
+
+    Attributes
+    ----------
+    source : list
+        The expressions that it is made of.
+    make : callable
+        Gives it, from the array that is written into and the index there.
+    """
+
+    source: list
+    make: Callable
 
 
 def placed(node, like):
@@ -43,21 +61,15 @@ class WritingCalls:
         array = None if target is None else self.written_array(target)
         if array is None or not (array.type.dtype or "").startswith(("float", "complex")):
             return None
-        active = isinstance(value, gast.AST) and self.may_be_active(value)
-        if not (self.is_followed(array, None) or active):
+        source = value.source if isinstance(value, Made) else [value]
+        if not (self.is_followed(array, None) or any(map(self.may_be_active, source))):
             return None
-        if value is SORTED:
-            thing = self.op(np.sort, [array], {}, statement)
-            thing.type = dataclasses.replace(array.type, contiguous=False)
-        elif value is call:
-            thing = self.masked(call, array)
-        else:
-            thing = self.expression(value)
-        if value is not SORTED and index is None and not types.same_dtype(self.type_of(thing), array.type):
+        place = (None if array.type.ndim else ir.Constant(Ellipsis)) if index is None else self.index(index)
+        thing = value.make(array, place) if isinstance(value, Made) else self.expression(value)
+        if index is None and not types.same_dtype(self.type_of(thing), array.type):
             known = self.static(call.func)
             if known is not None and not isinstance(known.value, np.ufunc) and known.value is not np.copyto:
                 self.refuse(f"what {text(call.func)} does with an array of another dtype to write into", statement)
-        place = (None if array.type.ndim else ir.Constant(Ellipsis)) if index is None else self.index(index)
         self.write_into(array, place, thing, function, statement)
         return target
 
@@ -66,17 +78,21 @@ class WritingCalls:
         known = self.static(call.func)
         known = known.value if known is not None else None
         args, words = call.args, [k.arg for k in call.keywords]
-        if known is None and isinstance(call.func, gast.Attribute) and not words:
-            if call.func.attr == "put" and len(args) == 2 and self.is_number(args[1]):
-                return self.flat(call.func.value, call), args[0], args[1], None
-            if call.func.attr == "fill" and len(args) == 1:
-                return call.func.value, None, args[0], None
-            return (call.func.value, None, SORTED, None) if call.func.attr == "sort" and not args else None
+        if known is None and isinstance(call.func, gast.Attribute):
+            attr, own = call.func.attr, call.func.value
+            if attr == "put" and len(args) == 2 and not words:
+                return self.flat(own, call), args[0], self.repeated(args[1], call), None
+            if attr == "fill" and len(args) == 1 and not words:
+                return own, None, args[0], None
+            plain = words in ([], ["axis"]) and not any(
+                map(self.may_be_active, [*args, *(k.value for k in call.keywords)])
+            )
+            return (own, None, self.ordered(ORDERING[attr], call), None) if attr in ORDERING and plain else None
         if known is np.copyto and len(args) == 2 and words in ([], ["where"]):
             if not words:
                 return args[0], None, args[1], None
             return self.chosen(call, call.keywords[0].value, args[1], args[0])
-        if self.session.plain(FILLING, known) and known in FILLING and not words and self.is_number(args[-1]):
+        if self.session.plain(FILLING, known) and known in FILLING and not words:
             return self.filling(known, call, args)
         if known in self.session.plain(AT, known) and len(args) == 3 and not words:
             return args[0], args[1], args[2], AT[known]
@@ -84,7 +100,8 @@ class WritingCalls:
             return None  # what a parameter `out` of a user's function is for, its body says
         if isinstance(known, np.ufunc) and sorted(words) == ["out", "where"]:
             (out,) = (k.value for k in call.keywords if k.arg == "out")
-            return (out, None, call, None) if isinstance(out, gast.Name) else None
+            made = Made([call], lambda array, place: self.masked(call, array))
+            return out, None, made, None
         if words.count("out") == 1 and "where" not in words:
             others = [k for k in call.keywords if k.arg != "out"]
             (out,) = (k.value for k in call.keywords if k.arg == "out")
@@ -123,18 +140,74 @@ class WritingCalls:
             return None
         return array, None, placed(gast.Call(where, [mask, value, array], []), call), None
 
+    def ordered(self, function, call) -> Made:
+        """What ``a.sort()`` and ``a.partition(k)`` write into `a`."""
+
+        def make(array, place):
+            arguments = self.arguments(call)
+            thing = self.op(function, [array, *arguments.positional], arguments.keywords, call)
+            thing.type = dataclasses.replace(array.type, contiguous=False)
+            return thing
+
+        return Made([], make)
+
+    def repeated(self, node, call) -> Made:
+        """What is written at an index, where it is repeated as often as there are places."""
+
+        def make(array, place):
+            thing = self.expression(node)
+            if self.type_of(thing).kind is Kind.NUMBER:
+                return thing
+            return self.resized(thing, self.op(operator.getitem, [array, place], {}, call), call)
+
+        return Made([node], make)
+
+    def resized(self, thing, places, call):
+        """What fills `places`, of an array that is repeated or cut off."""
+        if types.same_shape(self.type_of(thing), self.type_of(places)):
+            return thing
+        return self.op(np.resize, [thing, self.op(np.shape, [places], {}, call)], {}, call)
+
     def filling(self, function, call, args: list) -> tuple | None:
-        """``np.putmask(a, mask, v)``, ``np.put(a, index, v)`` and ``np.fill_diagonal(a, v)`` of a number."""
-        if function is np.putmask:
-            return self.chosen(call, args[1], args[2], args[0]) if len(args) == 3 else None
-        if function is np.put:
-            return (self.flat(args[0], call), args[1], args[2], None) if len(args) == 3 else None
-        if not isinstance(args[0], gast.Name) or self.type_of(self.env.get(args[0].id, ir.Constant(0))).ndim != 2:
+        """``np.put(a, index, v)``, ``np.putmask(a, mask, v)``, ``np.place(a, mask, v)``, ``np.fill_diagonal(a, v)``."""
+        if function is np.putmask and len(args) == 3:
+            number = self.is_number(args[2])
+            return self.chosen(call, args[1], args[2], args[0]) if number else self.mask_put(call, args)
+        if function is np.put and len(args) == 3:
+            return self.flat(args[0], call), args[1], self.repeated(args[2], call), None
+        if function is np.place and len(args) == 3 and self.is_mask(args[1]) and self.has_entries(args[2]):
+            return args[0], args[1], self.repeated(args[2], call), None
+        if function is not np.fill_diagonal or len(args) != 2 or not isinstance(args[0], gast.Name):
+            return None
+        if self.type_of(self.env.get(args[0].id, ir.Constant(0))).ndim != 2:
             return None
         column = gast.parse(f"{args[0].id}.shape[1]").body[0].value
         step = placed(gast.BinOp(column, gast.Add(), gast.Constant(1, None)), call)
         end = placed(gast.BinOp(column, gast.Mult(), column), call)
-        return self.flat(args[0], call), gast.Slice(None, end, step), args[1], None
+        return self.flat(args[0], call), gast.Slice(None, end, step), self.repeated(args[1], call), None
+
+    def mask_put(self, call, args: list) -> tuple:
+        """``array[...] = np.where(mask, v, array)``, `v` repeated to the shape of the array."""
+
+        def make(array, place):
+            mask, thing = (self.operand(self.expression(a)) for a in args[1:])
+            thing = self.op(np.where, [mask, self.resized(thing, array, call), array], {}, call)
+            thing.type = dataclasses.replace(array.type, contiguous=False)
+            return thing
+
+        return args[0], None, Made([args[2]], make), None
+
+    def is_mask(self, node) -> bool:
+        """Does an expression give an array of truth values?"""
+        t = self.facts(node, {})[0]
+        return t.kind is Kind.ARRAY and t.dtype == "bool"
+
+    def has_entries(self, node) -> bool:
+        """Is there surely something in what an expression gives?"""
+        _, thing = self.branch(lambda: self.expression(node))
+        t = self.type_of(thing)
+        shape = types.axes_of(t)
+        return t.kind is Kind.NUMBER or (t.kind is Kind.ARRAY and bool(shape) and all(map(axes.is_some, shape)))
 
     def flat(self, array, call):
         """``array.ravel()``"""
