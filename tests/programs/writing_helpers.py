@@ -156,6 +156,19 @@ def read_before_an_augmented_assignment(x):
 
 
 @program(X, engine="compiled", smooth=True)
+def picked_before_an_augmented_assignment(x):
+    y = x * 1.0
+    y[[2, 1]] *= filled(y)
+    y[y > 1.0] += filled(y)
+    y[np.argsort(y)[:2]] -= filled(y)
+    m = np.outer(y, x)
+    m[1][[0, 2]] += filled(m[1])
+    m[1, :] *= filled(m[1])
+    m[:, [0]] -= filled(m[0])
+    return np.sum(y * y) + np.sum(m)
+
+
+@program(X, engine="compiled", smooth=True)
 def over_rows(x):
     m = np.outer(x, x)
     s = 0.0

@@ -365,12 +365,10 @@ class Statements:
         target = statement.target
         if id(statement) in self.read_before:
             before = gast.Name(self.read_before[id(statement)], gast.Load(), None, None)
-            if self.type_of(self.env[before.id]).kind is Kind.NUMBER:
+            if self.was_copied(self.env[before.id], target):
                 value = gast.copy_location(gast.BinOp(before, statement.op, statement.value), statement)
                 self.statement_Assign(gast.copy_location(gast.Assign([target], value, None), statement), after)
                 return
-            if self.type_of(self.env[before.id]).kind is not Kind.ARRAY:
-                self.refuse(f"what {text(target)} is cannot be told", statement)
         if self.augmented_slot(statement) or (self.held_item(target) is not None and self.augmented(statement)):
             return
         if self.list_statement(statement) or self.augmented_container(statement) or self.augmented(statement):
@@ -416,6 +414,18 @@ class Statements:
         for target in statement.targets:
             if not self.deleted(target, statement):
                 self.verbatim(gast.copy_location(gast.Delete([target]), statement))
+
+    def was_copied(self, before, target) -> bool:
+        """Was `before`, read where a target is before something was written, a copy? Else it is a view."""
+        if self.type_of(before).kind is Kind.NUMBER:
+            return True
+        array = self.env.get(target.value.id) if isinstance(target.value, gast.Name) else None
+        if self.type_of(before).kind is Kind.ARRAY and isinstance(array, ir.Value):
+            if not self.meet(before, array):
+                return True
+            if before in self.views:
+                return False
+        self.refuse(f"what {text(target)} is cannot be told", target)
 
     def expression_or_none(self, node):
         """`node` lowered on trial: an `Inert`, or None where anything else comes out."""
