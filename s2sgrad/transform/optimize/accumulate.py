@@ -87,7 +87,7 @@ class _Accumulate:
             s = self.inner(s, mapping, fresh) if isinstance(s, ir.If | ir.For) else walk.substituted(s, mapping)
             match s:
                 case ir.Op():
-                    *before, s = self.added(s, fresh)
+                    *before, s = self.added(s, fresh, handed)
                     done += before
                     if isinstance(s, ir.Accumulate) or is_fresh(s):
                         fresh.add(s.target)
@@ -145,21 +145,22 @@ class _Accumulate:
             and s.body.results.count(following) == 1
         )
 
-    def added(self, s: ir.Op, fresh: set) -> list:
-        """An addition or a subtraction, in place where one of its operands is nobody else's."""
+    def added(self, s: ir.Op, fresh: set, handed: frozenset) -> list:
+        """An addition, in place where one of its operands is nobody else's; a subtraction from what a loop carries."""
         if s.kwargs or s.function not in (operator.add, operator.sub):
             return [s]
-        pairs = [s.args, s.args[::-1]] if s.function is operator.add else [s.args]
-        for into, value in pairs:
-            if into not in fresh or not self.once(into) or not self.is_like(into, s.target):
-                continue
-            into.name = s.target.name
-            if s.function is operator.add:
-                return [ir.Accumulate(s.target, into, None, value, s.location)]
+        if s.function is operator.sub:
+            into, value = s.args
+            if into not in handed or not self.once(into) or not self.is_like(into, s.target):
+                return [s]
             less = Value("t", types.infer(operator.neg, (value,)))
             self.uses[less] = 1
             negative = ir.Op(less, operator.neg, (value,), {}, None, s.location)
             return [negative, ir.Accumulate(s.target, into, None, less, s.location)]
+        for into, value in (s.args, s.args[::-1]):
+            if into in fresh and self.once(into) and self.is_like(into, s.target):
+                into.name = s.target.name
+                return [ir.Accumulate(s.target, into, None, value, s.location)]
         return [s]
 
     def is_like(self, a, b) -> bool:

@@ -17,8 +17,9 @@ Out::
     b = operator.mul(c, t)
     du' = du[2:] += a
 
-What is taken out of a place, which is set to zero, and added there again, stays. Of what is only read
-by operations that make something new, these are done at once, and no copy is made.
+What is taken out of a place, which is set to zero, and added there again, stays. Of what is only read by operations
+that make something new, these are done at once, and no copy is made. A number that is added to a place and taken out
+of it at once (``du[i] += a``, ``dt = du[i]``) is added to what was there (``dt = du[i] + a``).
 """
 
 import dataclasses
@@ -71,11 +72,41 @@ class _Borrow:
             done.append(s)
         definitions = {s.target: s for s in done if isinstance(s, ir.Op)}
         for s in list(done):
+            if isinstance(s, ir.Accumulate):
+                self.passes(s, done, definitions)
+        for s in list(done):
             if isinstance(s, ir.Store) and any(s is one for one in done):
                 self.stays(s, done, definitions)
         for target in [s.target for s in done if is_copy(s)]:
             self.lend(next(s for s in done if is_copy(s) and s.target is target), done)
         return done
+
+    # ---- added, taken out at once
+
+    def passes(self, s: ir.Accumulate, done: list, definitions: dict) -> None:
+        """A number that is added to a place, from which the sum is taken out by the next statements."""
+        where = next(i for i, one in enumerate(done) if one is s)
+        read, zero = (*done[where + 1 : where + 3], None, None)[:2]
+        if not (is_read(read, s) and is_cleared(zero, s)) or len(self.uses[s.target]) != 2:
+            return
+        function, value, gone = operator.add, s.value, [s, read, zero]
+        negative = definitions.get(s.value) if isinstance(s.value, Value) and len(self.uses[s.value]) == 1 else None
+        if negative is not None and negative.function is operator.neg and any(negative is one for one in done):
+            function, value = operator.sub, negative.args[0]
+            gone.append(negative)
+            done.remove(negative)
+        before = Value("t", read.target.type)
+        new = [
+            ir.Op(before, operator.getitem, (s.into, s.index), {}, None, s.location),
+            ir.Op(read.target, function, (before, value), {}, None, s.location),
+            dataclasses.replace(zero, into=s.into),
+        ]
+        at = done.index(s)
+        done[at : at + 3] = new
+        definitions.update({one.target: one for one in new[:2]})
+        for v in {before}.union(*map(walk.uses, gone)):
+            kept = [one for one in self.uses[v] if not any(one is other for other in gone)]
+            self.uses[v] = kept + [one for one in new if v in walk.uses(one)]
 
     # ---- taken out, set to zero, added again
 
@@ -169,6 +200,18 @@ class _Borrow:
             else:
                 return None
         return list(dict.fromkeys(found))
+
+
+def is_read(read, s: ir.Accumulate) -> bool:
+    """Is it the read of a number that has just been added to?"""
+    found = isinstance(read, ir.Op) and read.function is operator.getitem and read.args[0] is s.target
+    return found and read.target.type.kind is Kind.NUMBER and s.index is not None and same(read.args[1], s.index)
+
+
+def is_cleared(zero, s: ir.Accumulate) -> bool:
+    """Does a statement set to zero what has just been added to?"""
+    found = isinstance(zero, ir.Store) and zero.into is s.target and zero.operator is None and zero.through is None
+    return found and zero.value == Constant(0.0) and zero.index is not None and same(zero.index, s.index)
 
 
 def is_copy(s) -> bool:

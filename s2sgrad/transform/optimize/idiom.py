@@ -6,6 +6,9 @@ In::
     s = np.sum(t)
     u = np.expand_dims(g, -1)
     c = np.copy(g)
+    b = np.broadcast_to(k, x.shape)     # a number
+    p = operator.mul(b, y)
+    d' = d += p
     m = operator.matmul(w, v)           # of which nothing else is read
     r = m[n:]
     z = times(k, n)                     # numbers
@@ -16,6 +19,8 @@ Out::
     s = np.vdot(x, y)
     u = g[:, None]
     c = g.copy()
+    p = operator.mul(k, y)
+    d' = d += p
     t = w[n:]
     r = t @ v
     z = k * n if k else 0.0
@@ -102,6 +107,9 @@ class _Idioms:
             if self.is_part_of_product(s):
                 done += self.product_of_part(s)
                 continue
+            if isinstance(s, ir.Accumulate) and (product := self.unstretched(s)) is not None:
+                done += [product, dataclasses.replace(s, value=product.target)]
+                continue
             if inner := walk.blocks(s):
                 said = [self.block(b.statements, lengths) for b in inner]
                 if not all(all(map(operator.is_, a, b.statements)) for a, b in zip(said, inner, strict=True)):
@@ -121,6 +129,20 @@ class _Idioms:
         if s.function in (arrays.times, arrays.over) and not s.kwargs:
             return self.guarded(s)
         return s
+
+    def unstretched(self, s: ir.Accumulate) -> ir.Op | None:
+        """The product with a number that is added, where that is stretched: an addition in place does that itself."""
+        product = self.definitions.get(s.value) if isinstance(s.value, Value) and self.uses[s.value] == 1 else None
+        if not isinstance(product, ir.Op) or product.function is not operator.mul:
+            return None
+        for stretched, other in (product.args, product.args[::-1]):
+            define = self.definitions.get(stretched) if isinstance(stretched, Value) else None
+            if define is not None and define.function is np.broadcast_to and isinstance(other, Value):
+                args = define.args[0], other
+                plain = Value("t", types.infer(operator.mul, args))
+                if types.type_of(args[0]).kind is Kind.NUMBER and types.same_dtype(plain.type, product.target.type):
+                    return ir.Op(plain, operator.mul, args, {}, None, product.location)
+        return None
 
     def is_part_of_product(self, s) -> bool:
         """Is it a run of rows of a product, of which nothing else is read?"""

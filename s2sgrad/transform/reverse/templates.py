@@ -53,12 +53,13 @@ def _arms(block: ir.Block, arm=None) -> dict:
     for s in block.statements:
         if arm is not None:
             found |= dict.fromkeys(walk.defines(s), arm)
+        for inner in walk.blocks(s):
+            found |= _arms(inner, id(inner))
         if isinstance(s, ir.If):
             for result, one, other in zip(s.results, s.then.results, s.orelse.results, strict=True):
                 if NOTHING in (one, other):
-                    found[result] = id(s.orelse if one == NOTHING else s.then)
-        for inner in walk.blocks(s):
-            found |= _arms(inner, id(inner))
+                    there, end = (s.orelse, other) if one == NOTHING else (s.then, one)
+                    found[result] = found.get(end, id(there))  # which may be a branch inside of this one
     return found
 
 
