@@ -4,7 +4,8 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager.call import call, floating
-from s2sgrad.runtime.eager.elementwise import UNARY, clamp, where
+from s2sgrad.runtime.eager.comparing import clamp, where
+from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 
 

@@ -1,12 +1,11 @@
-"""Elementwise operations: operators, functions of one and two tensors, comparisons, choices."""
+"""Elementwise operations: operators, functions of one and two tensors."""
 
 import numpy as np
 
 from s2sgrad.rules import neural
-from s2sgrad.rules.placing import complex_of, complex_of_pairs, pairs_of
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, floating
-from s2sgrad.runtime.eager.registry import FUNCTIONS, enter, method, nn, op
+from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.registry import enter, method, nn, op
 from s2sgrad.runtime.eager.shortcuts import binary, unary
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
@@ -238,18 +237,6 @@ def copysign(input, other):
     return call("Copysign", np.copysign, x, y)
 
 
-@op()
-def fmax(input, other):
-    """The larger of two, a number rather than nan; of equal ones, the first."""
-    return where((input >= other) | other.isnan(), input, other)
-
-
-@op()
-def fmin(input, other):
-    """The smaller of two, a number rather than nan; of equal ones, the first."""
-    return where((input <= other) | other.isnan(), input, other)
-
-
 def _reflected(f):
     return lambda self, other: f(other, self)
 
@@ -412,37 +399,6 @@ def frac(input):
     return sub(input, trunc(input))
 
 
-@op("clip")
-def clamp(input, min=None, max=None):
-    """`input` within bounds. The gradient passes at the bounds themselves."""
-    if min is None and max is None:
-        raise RuntimeError("clamp needs at least one of min and max")
-    if any(isinstance(v, Tensor) and v.dtype.is_complex for v in (input, min, max)):
-        raise NotImplementedError("clamp is not defined for complex tensors: they have no order")
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        if min is not None:
-            input = where(input >= min, input, min)
-        return input if max is None else where(input <= max, input, max)
-    return _clamped("Clamp.1", input, min, max)
-
-
-def _clamped(name, input, min, max):
-    d = dtypes.result_type(input, *[v for v in (min, max) if v is not None])
-    return call(name, neural.clamp, cast(input, d), min, max)
-
-
-@op()
-def clamp_min(input, min):
-    """`input`, at least `min`."""
-    return maximum(input, min) if isinstance(min, Tensor) else _clamped("ClampMin", input, min, None)
-
-
-@op()
-def clamp_max(input, max):
-    """`input`, at most `max`."""
-    return minimum(input, max) if isinstance(max, Tensor) else _clamped("ClampMax", input, None, max)
-
-
 @op()
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of nan and the infinities."""
@@ -465,226 +421,6 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """``input + value * tensor1 / tensor2``."""
     return add(input, div(tensor1, tensor2), alpha=value)
-
-
-# ---------------------------------------------------------------- complex numbers
-
-
-@op()
-def real(input):
-    """The real part: a view."""
-    return call("Real", np.real, input) if input._a.dtype.kind == "c" else input
-
-
-@op()
-def imag(input):
-    """The imaginary part: a view."""
-    if input._a.dtype.kind != "c":
-        raise RuntimeError("imag is of complex tensors only")
-    return call("Imag", np.imag, input)
-
-
-Tensor.real = property(real)
-Tensor.imag = property(imag)
-
-
-@op("conj_physical", "resolve_conj", method=False)
-def conj(input):
-    """The complex conjugate."""
-    return call("Conj", np.conjugate, input) if input._a.dtype.kind == "c" else input
-
-
-Tensor.conj = Tensor.conj_physical = conj
-Tensor.resolve_conj = Tensor.resolve_neg = lambda self: self
-
-
-@op("arg")
-def angle(input):
-    """The angle of complex numbers."""
-    return call("Angle", neural.angle, floating(input))
-
-
-@op(method=False)
-def complex(real, imag):  # noqa: A001
-    """A complex tensor of real and imaginary parts."""
-    if real._a.dtype != imag._a.dtype:
-        raise RuntimeError("real and imag must have the same dtype")
-    return call("Complex", complex_of, real, imag)
-
-
-@op(method=False)
-def polar(abs, angle):
-    """A complex tensor of absolute values and angles."""
-    return complex(mul(abs, UNARY["cos"](angle)), mul(abs, UNARY["sin"](angle)))
-
-
-@op()
-def view_as_real(input):
-    """Complex numbers as pairs of real ones: a view."""
-    if not input.dtype.is_complex:
-        raise RuntimeError(f"view_as_real is of complex tensors only, not of {input.dtype!r}")
-    return call("ViewAsReal", pairs_of, input)
-
-
-@op()
-def view_as_complex(input):
-    """Pairs of real numbers as complex ones: a view."""
-    if input.dtype not in (dtypes.float32, dtypes.float64):
-        raise RuntimeError(f"view_as_complex is of float32 and float64 tensors only, not of {input.dtype!r}")
-    refresh(input)
-    a = input._a
-    if a.ndim == 0 or a.shape[-1] != 2:
-        raise RuntimeError(f"view_as_complex needs a last dimension of size 2, the tensor has shape {list(a.shape)}")
-    if a.size and (a.strides[-1] != a.itemsize or any(s % (2 * a.itemsize) for s in a.strides[:-1])):
-        raise RuntimeError("view_as_complex needs the two parts of each number side by side: use contiguous()")
-    return call("ViewAsComplex", complex_of_pairs, input)
-
-
-@op()
-def is_complex(input):
-    """Whether the elements are complex."""
-    return input.dtype.is_complex
-
-
-@op()
-def is_floating_point(input):
-    """Whether the elements are floating point numbers."""
-    return input.dtype.is_floating_point
-
-
-# ---------------------------------------------------------------- comparisons and logic
-
-
-def _plain(function, name, complex_too=True):
-    def forward(input, other):
-        if isinstance(input, Tensor):  # the common operands: what NumPy compares as they are
-            refresh(input)
-            a = input._a
-            if a.dtype.char in "df":
-                if type(other) is float:
-                    return new(np.asarray(function(a, other)), None)
-                if type(other) is Tensor and other._simple and other._a.dtype is a.dtype and other._a.shape == a.shape:
-                    return new(np.asarray(function(a, other._a)), None)
-        x, y = _operand(input), _operand(other)
-        if not complex_too and any(isinstance(v, Tensor) and v._a.dtype.kind == "c" for v in (x, y)):
-            raise NotImplementedError(f"{name} is not defined for complex tensors: they have no order")
-        (x, y), _ = promoting(x, y)
-        for v in (x, y):
-            if isinstance(v, Tensor):
-                refresh(v)
-        try:
-            return new(np.asarray(function(_array(x), _array(y))), None)
-        except TypeError:
-            raise NotImplementedError(
-                f"{name} is not defined for these types: {_described(x)} and {_described(y)}"
-            ) from None
-
-    return forward
-
-
-def _described(v):
-    return repr(v.dtype) if isinstance(v, Tensor) else type(v).__name__
-
-
-for _name, _function, _complex in (
-    ("lt", np.less, False),
-    ("le", np.less_equal, False),
-    ("gt", np.greater, False),
-    ("ge", np.greater_equal, False),
-    ("eq", np.equal, True),
-    ("ne", np.not_equal, True),
-):
-    _f = enter(_name, _plain(_function, _name, _complex))
-    setattr(Tensor, f"__{_name}__", _operator(_f))
-for _name, _function in (
-    ("logical_and", np.logical_and),
-    ("logical_or", np.logical_or),
-    ("logical_xor", np.logical_xor),
-    ("bitwise_and", np.bitwise_and),
-    ("bitwise_or", np.bitwise_or),
-    ("bitwise_xor", np.bitwise_xor),
-):
-    _f = enter(_name, _plain(_function, _name))
-    if _name.startswith("bitwise"):
-        _short = _name.removeprefix("bitwise_")
-        setattr(Tensor, f"__{_short}__", _operator(_f))
-        setattr(Tensor, f"__r{_short}__", _operator(_reflected(_f)))
-for _name, _alias in (
-    ("greater", "gt"),
-    ("less", "lt"),
-    ("greater_equal", "ge"),
-    ("less_equal", "le"),
-    ("not_equal", "ne"),
-):
-    enter(_name, getattr(Tensor, _alias))
-for _name, _function in (
-    ("isnan", np.isnan),
-    ("isinf", np.isinf),
-    ("isfinite", np.isfinite),
-    ("logical_not", np.logical_not),
-    ("bitwise_not", np.bitwise_not),
-    ("signbit", np.signbit),
-):
-    enter(_name, lambda input, _f=_function: new(np.asarray(_f(input._a)), None))
-Tensor.__invert__ = Tensor.bitwise_not
-
-
-@op(method=True)
-def equal(input, other):
-    """Whether two tensors have the same shape and elements."""
-    return input._a.shape == other._a.shape and bool(np.all(input._a == other._a))
-
-
-@op()
-def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Whether two tensors agree within tolerances."""
-    return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
-
-
-@op()
-def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Where two tensors agree within tolerances."""
-    return new(np.asarray(np.isclose(input._a, other._a, rtol, atol, equal_nan)), None)
-
-
-# ---------------------------------------------------------------- choices
-
-
-@op(method=False)
-def where(condition, input=None, other=None):
-    """`input` where the condition holds, `other` elsewhere."""
-    if input is None:
-        from s2sgrad.runtime.eager.indexing import nonzero
-
-        return nonzero(condition, as_tuple=True)
-    (x, y), _ = promoting(_operand(input), _operand(other))
-    return call("Where", np.where, condition, x, y)
-
-
-@method("where")
-def _where(self, condition, other):
-    return where(condition, self, other)
-
-
-@op()
-def xlogy(input, other):
-    """``input * log(other)``, zero where `input` is."""
-    zero = FUNCTIONS["eq"](input, 0)
-    y = where(zero, other * 0 + 1, other)
-    return where(zero, y - y, input * UNARY["log"](y))
-
-
-@op()
-def masked_fill(input, mask, value):
-    """`input` with `value` where `mask` holds."""
-    v = value if isinstance(value, Tensor) else np.asarray(value, input._a.dtype)
-    return call("MaskedFill", np.where, mask, cast(v, input.dtype) if isinstance(v, Tensor) else v, input)
-
-
-@op()
-def heaviside(input, values):
-    """0 below zero, 1 above, `values` at zero."""
-    return undifferentiable("heaviside", new(np.heaviside(input._a, values._a), None), (input, values))
 
 
 nn("relu")(UNARY["relu"])

@@ -7,7 +7,7 @@ content; a view hands it to its base, whose other views follow when they are nex
 
 import numpy as np
 
-from s2sgrad.runtime.eager import dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
+from s2sgrad.runtime.eager import comparing, dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
 from s2sgrad.runtime.eager.call import NAMING, _like, cast, renamed, stand_in
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write

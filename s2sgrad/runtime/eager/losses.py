@@ -3,7 +3,8 @@
 import math
 
 from s2sgrad.runtime.eager.activations import logsigmoid, softplus
-from s2sgrad.runtime.eager.elementwise import UNARY, clamp, clamp_min, where
+from s2sgrad.runtime.eager.comparing import clamp, clamp_min, where
+from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.statistics import pairwise_distance
 

@@ -4,6 +4,8 @@ from s2sgrad.runtime.eager import (  # noqa: F401
     activations,
     arranging,
     backward,
+    comparing,
+    complexes,
     counting,
     creation,
     elementwise,

@@ -4,7 +4,7 @@ import numpy as np
 
 from s2sgrad.rules.placing import take_line
 from s2sgrad.runtime.eager.call import call
-from s2sgrad.runtime.eager.elementwise import clamp, where
+from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.reductions import _axis, _comparable, _Named, norm, sort
 from s2sgrad.runtime.eager.registry import enter, nn, op
 from s2sgrad.runtime.eager.tensor import Tensor, new
