@@ -168,6 +168,21 @@ def picked_before_an_augmented_assignment(x):
     return np.sum(y * y) + np.sum(m)
 
 
+@program(X, engine="tape")
+def in_a_generator_that_is_left(x):
+    y = x * 1.0
+    if any(filled(y) * v > 12.0 for v in range(4)):
+        y[1] *= 2.0
+    return np.sum(y * y)
+
+
+@program(X, engine="tape")
+def in_a_dict_comprehension(x):
+    y = x * 1.0
+    d = {k: clipped(y, 0.4) for k in ("a", "b")}
+    return d["a"] * d["b"] * np.sum(y)
+
+
 @program(X, engine="compiled", smooth=True)
 def over_rows(x):
     m = np.outer(x, x)

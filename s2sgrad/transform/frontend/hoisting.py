@@ -215,8 +215,8 @@ def evaluated(node) -> list:
             return [(("left",), node.left), (("comparators", 0), node.comparators[0])]
         case gast.Dict(keys=keys) if all(isinstance(key, gast.Constant) for key in keys):
             return [(("values", i), part) for i, part in enumerate(node.values)]
-        case gast.Dict() | gast.Starred():
-            return []
+    if isinstance(node, (gast.Dict, gast.Starred, *syntax.COMPREHENSIONS)):
+        return []
     found = []
     for name in node._fields:
         value = getattr(node, name)
