@@ -256,3 +256,18 @@ def names_of_a_function_inside(x, q):
 
     s = inside(x)
     return np.sum(q[0]) * s
+
+
+@program(X, LISTED, engine="compiled", argnums=(0, 1))
+def lists_of_arrays_whose_lengths_only_the_run_tells(x, q):
+    q[0] = x[q[1] > 0]
+    return np.sum(q) * np.mean([x, q[0]]) + np.max([x[:2], x[1:]])
+
+
+@program(X, [X + 1, 2.0], engine="tape")
+def list_that_no_array_can_be_made_of(x, q):
+    q[1] = x[0]
+    try:
+        return np.sum(q) + np.sum(x)
+    except ValueError:
+        return np.sum(x * q[1])

@@ -451,3 +451,18 @@ def match_with_capture(x, n):
         case other:
             y = x**other
     return y * y
+
+
+@program(X, 2.0, engine="tape", argnums=(0, 1))
+def part_of_an_array_that_a_return_may_come_before(x, k):
+    u = x[0:]
+    held = [1.0 / x]
+    while k < 1.0:
+        u = held[0]
+    with np.errstate(all="ignore"):
+        if k > 0.5:
+            x[2] = k
+        else:
+            return k
+    held.insert(0, np.concatenate([u[2:], x[:2]]))
+    return sum(np.sum(v * v) for v in held)

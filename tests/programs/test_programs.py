@@ -111,6 +111,7 @@ def test_engine(program):
     derivative = grad(program.function, program.argnums)
     call(derivative, program)
     assert derivative.engine == program.engine, derivative.explain()
+    assert "internal error" not in str(derivative.explain())
     if program.engine == "compiled":
         assert any(row.engine == "tape" for row in derivative.explain().rows) is program.taped, derivative.explain()
 

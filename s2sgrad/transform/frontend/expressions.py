@@ -590,10 +590,7 @@ class Expressions(InertExpressions):
         if kind in SEQUENCES:
             arithmetic = function in ARITHMETIC
             items = self.type_of(thing).items or ()
-            if not (
-                all(t.kind is Kind.NUMBER for t in items)
-                or all(t.ndim is not None and t.ndim == items[0].ndim and types.same_shape(t, items[0]) for t in items)
-            ):
+            if not all(t.kind in NUMERIC and t.ndim == items[0].ndim and t.dtype is not None for t in items):
                 self.refuse("a list of values that carry a derivative and may be of different shapes", node)
             if not arithmetic or any(self.type_of(o).kind is Kind.ARRAY for o in others):
                 return self.op(np.array, [thing], {}, node)

@@ -131,6 +131,8 @@ class Collecting:
         contribution = as_operand(self.build, contribution)
         found = self.scope.get(slot)
         buffer = self.buffer(slot, found)
+        if not isinstance(buffer, Value):
+            raise CompileError(f"a part of {slot[0].name} is read, which may have no value", self.build.location)
         target = Value(slot_name(slot), buffer.type)
         self.build.add(ir.Accumulate(target, buffer, index, contribution, self.build.location))
         if found is not None and found.owned:
