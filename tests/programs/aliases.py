@@ -893,3 +893,17 @@ def slot_of_a_view_that_a_loop_gives_to_another(x, a):
         box["row"] = v * x[:4]
         a[::2] += 0.5
     return np.sum(box["row"] * a)
+
+
+@program(LINE, 1.3, LINE - 1, engine="tape", argnums=1)
+def result_of_one_of_two_returns(x, k, w):
+    def larger(a):
+        if a >= 0:
+            for _ in range(3):
+                return np.clip(w, 0.3, 1.1)
+        return x
+
+    w[2] = k
+    u = larger(k)
+    x *= 0.5 - u
+    return u[1] + x[2]

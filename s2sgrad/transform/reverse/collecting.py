@@ -248,8 +248,11 @@ class Collecting:
         t = slot_type(slot)
         if t.kind is Kind.NUMBER:
             return Constant(0.0)
-        if slot[0].partial:
-            return ZERO
+        return ZERO if slot[0].partial else self.new_zeros(slot)
+
+    def new_zeros(self, slot):
+        """A zero cotangent of what is no number, made now."""
+        t = slot_type(slot)
         name = slot_name(slot)
         if t.kind is Kind.ARRAY and t.ndim != 0 and (t.dtype or "").startswith(("float", "complex")):
             return self.build.op(np.zeros_like, self.first(self.read(slot)), name=name)

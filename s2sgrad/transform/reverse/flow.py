@@ -124,13 +124,13 @@ class Flow(Operations):
             for scope, builder in zip(scopes, builders, strict=True):
                 self.scope, self.build = scope, builder
                 found = scope.get(slot)
-                if found is None and not slot[1] and slot_type(slot).kind is Kind.ARRAY and self.is_changed(slot[0]):
-                    found = Cotangent(self.buffer(slot, None), owned=True)
+                if found is None and self.has_own(slot) and (isinstance(s, ir.Same) or not slot[0].partial):
+                    found = Cotangent(self.new_zeros(slot), owned=True)
                 ends.append(Cotangent(self.zeros(slot)) if found is None else found)
             self.scope, self.build = outer, build
             t = slot_type(slot)
             result = Value(slot_name(slot), merged_type([types.type_of(e.operand) for e in ends], t))
-            result.partial = slot[0].partial
+            result.partial = slot[0].partial and not isinstance(s, ir.Same)
             results.append(result)
             for branch, end in zip(operands, ends, strict=True):
                 branch.append(end.operand)
@@ -164,6 +164,10 @@ class Flow(Operations):
         """Is the cotangent of a value that is written to one that may be written to?"""
         found = self.scope.cotangents.get((value, ()))
         return found is not None and found.owned and (self.memory.is_written(value) or self.is_changed(value))
+
+    def has_own(self, slot) -> bool:
+        """Is a slot the one of an array that is written to, whose cotangent is a buffer?"""
+        return not slot[1] and slot_type(slot).kind is Kind.ARRAY and self.is_changed(slot[0])
 
     def is_changed(self, v: Value) -> bool:
         """Is it an array that is written to, or a list that may be appended to?"""
