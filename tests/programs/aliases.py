@@ -907,3 +907,23 @@ def result_of_one_of_two_returns(x, k, w):
     u = larger(k)
     x *= 0.5 - u
     return u[1] + x[2]
+
+
+@program(SQUARE, 1.2, engine="compiled")
+@program(SQUARE, 1.2, engine="compiled", argnums=1, name="rows_are_views_when_they_are_exchanged_2")
+def rows_are_views_when_they_are_exchanged(a, k):
+    a[0], a[1] = a[1], a[0]
+    v = a[2]
+    v[0], a[2, 1], v[2] = a[2, 1], k * v[0], v[1]
+    return np.sum(a[0] * a[1]) + np.sum(a[2] ** 2)
+
+
+def filled_with_its_norm(a):
+    a.fill(np.linalg.norm(a))
+    return 1.5
+
+
+@program(SQUARE, 0.7, engine="tape", argnums=1)
+def changed_by_what_its_row_is_multiplied_by(a, k):
+    a[1] *= k * filled_with_its_norm(a=a.T)
+    return np.sum(a) * k

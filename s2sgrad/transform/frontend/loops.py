@@ -18,6 +18,7 @@ from s2sgrad.transform.frontend.kinds import (
     SEQUENCES,
     any_active,
     either,
+    holds_numbers,
     is_active,
     is_live,
     text,
@@ -377,7 +378,7 @@ class Loops(Unrolling, Rows):
         if not self.may_be_active(iterable):
             operand = self.iterable(iterable)
             element = self.element_type(self.facts(iterable, {})[0], iterable)
-            plans.append(("plain", operand, target, element, False, reverse))
+            plans.append(("plain", operand, target, element, False, reverse, self.element_regions(iterable)))
             return
         if isinstance(iterable, gast.Call):
             known = self.static(iterable.func)
@@ -387,7 +388,7 @@ class Loops(Unrolling, Rows):
                     iterable.args[1] if len(iterable.args) == 2 else next((k.value for k in iterable.keywords), None)
                 )
                 start = ir.Constant(0) if start is None else self.place(self.inert(start), "start")
-                plans.append(("count", start, target.elts[0], ir.INT, False, False))
+                plans.append(("count", start, target.elts[0], ir.INT, False, False, []))
                 self.plan(iterable.args[0], target.elts[1], plans, statement)
                 return
             if (
@@ -408,11 +409,13 @@ class Loops(Unrolling, Rows):
                 self.refuse(f"{text(iterable.func)}() over values that carry a derivative, in this form", statement)
         thing = self.expression(iterable)
         if not is_active(thing):
-            plans.append(("plain", self.operand(thing), target, self.element_type(self.type_of(thing)), False, reverse))
+            operand, t = self.operand(thing), self.type_of(thing)
+            inside = self.inside(t, self.regions_of(operand))
+            plans.append(("plain", operand, target, self.element_type(t), False, reverse, inside))
             return
         t = self.type_of(thing)
         if t.kind is Kind.DICT:
-            plans.append(("plain", self.operand(thing), target, ir.OTHER, False, reverse))
+            plans.append(("plain", self.operand(thing), target, ir.OTHER, False, reverse, []))
             return
         if not (t.kind is Kind.ARRAY and t.ndim or t.kind in SEQUENCES):
             self.refuse("what this loop iterates over cannot be told", statement)
@@ -426,7 +429,18 @@ class Loops(Unrolling, Rows):
             if any_active(active) and element == ir.UNKNOWN:
                 self.refuse("what this loop iterates over cannot be told", statement)
         self.freeze([thing], statement)
-        plans.append(("plain", thing, target, element, active, reverse))
+        inside = self.inside(t, self.regions_of(thing))
+        plans.append(("plain", thing, target, element, active, reverse, inside))
+
+    def element_regions(self, iterable) -> list:
+        """The memory that the elements of what is iterated over, which no derivative flows through, may be in."""
+        known = self.static(iterable.func) if isinstance(iterable, gast.Call) else None
+        if known is not None and known.value in (enumerate, zip, reversed):
+            return [r for argument in iterable.args for r in self.element_regions(argument)]
+        t, _, _, regions = self.facts(iterable, {})
+        numbers = t.kind is Kind.ARRAY and t.ndim == 1 and holds_numbers(t)
+        text_keys = t.kind is Kind.DICT and t.keys is not None and all(isinstance(k, str) for k in t.keys)
+        return [] if numbers or text_keys else self.inside(t, regions)
 
     def iterable(self, node):
         """The operand that an inactive loop source is."""
@@ -437,9 +451,8 @@ class Loops(Unrolling, Rows):
         return self.operand(inert, "items")
 
     def source(self, plan, statement) -> ir.Source:
-        kind, operand, target, element, active, reverse = plan
+        kind, operand, target, element, active, reverse, regions = plan
         self.freeze([operand], statement)  # the backward loop may run over it again
-        regions = [] if kind == "count" else self.inside(self.type_of(operand), self.regions_of(operand))
         bound = self.loop_target(target, element, active, regions, statement)
         if kind == "count":
             return ir.Source(bound, None, count=True, start=operand)

@@ -131,8 +131,7 @@ class Statements:
                 self.assign(target, self.expression(value), statement)
             return
         if self.is_exchange(statement):
-            things = self.expressions(statement.value.elts)
-            things = [self.operand(t) if isinstance(t, Inert) else t for t in things]
+            things = self.expressions_or_views(statement.value.elts)
             self.store_all(list(zip(statement.targets[0].elts, things, strict=True)), statement)
             return
         if isinstance(statement.targets[0], (gast.Tuple, gast.List)) and len(statement.targets) == 1:
@@ -217,18 +216,31 @@ class Statements:
         self.see_rows(targets, thing, statement)
         self.store_all(stores, statement)
 
+    def expressions_or_views(self, nodes: list) -> list:
+        """The values of expressions; what is a view of an array is known as one, whether a derivative flows or not."""
+        self.need(nodes)
+        things = []
+        for node in nodes:
+            view = None if isinstance(node, gast.Name) else self.view_of(node)
+            thing = self.expression(node) if view is None else view
+            things.append(self.operand(thing) if isinstance(thing, Inert) else thing)
+        return things
+
     def store_all(self, pairs: list, statement) -> None:
-        """Assign things to targets, the first first; what they may share memory with is not changed meanwhile."""
-        for target, thing in pairs:
-            before = {name: self.env.get(name) for name in self.env}
-            self.assign(target, thing, statement)
-            if isinstance(target, gast.Subscript) and self.holder(target.value) is not None:
+        """Assign things to targets, the first first; each is what it has become when its turn comes."""
+        waiting = {f"{i}@": thing for i, (_, thing) in enumerate(pairs) if isinstance(thing, ir.Value)}
+        self.env |= waiting
+        for i, (target, thing) in enumerate(pairs):
+            before = dict(self.env)
+            self.assign(target, self.env.pop(f"{i}@", thing), statement)
+            if not isinstance(target, gast.Subscript) or self.holder(target.value) is not None:
                 continue
-            for _, other in pairs:
-                if self.type_of(other).kind is not Kind.NUMBER and isinstance(target, gast.Subscript):
-                    array = before.get(target.value.id) if isinstance(target.value, gast.Name) else None
-                    if array is None or self.meet(array, other):
-                        self.refuse("what is stored here may share memory with where it is stored", statement)
+            array = before.get(target.value.id) if isinstance(target.value, gast.Name) else None
+            for k, (_, other) in enumerate(pairs[i + 1 :], i + 1):
+                lost = isinstance(self.env.get(f"{k}@"), Unbound)
+                unseen = f"{k}@" not in waiting and self.type_of(other).kind is not Kind.NUMBER
+                if lost or (unseen and (array is None or self.meet(array, other))):
+                    self.refuse("what is stored here may share memory with where it is stored", statement)
 
     def unpack_starred(self, target, thing, statement) -> None:
         """``a, *b = thing`` for a container of known length."""
@@ -365,7 +377,7 @@ class Statements:
         target = statement.target
         if id(statement) in self.read_before:
             before = gast.Name(self.read_before[id(statement)], gast.Load(), None, None)
-            if self.was_copied(self.env[before.id], target):
+            if self.was_copied(self.env.get(before.id), target):
                 value = gast.copy_location(gast.BinOp(before, statement.op, statement.value), statement)
                 self.statement_Assign(gast.copy_location(gast.Assign([target], value, None), statement), after)
                 return
@@ -417,10 +429,11 @@ class Statements:
 
     def was_copied(self, before, target) -> bool:
         """Was `before`, read where a target is before something was written, a copy? Else it is a view."""
-        if self.type_of(before).kind is Kind.NUMBER:
+        kind = before.type.kind if isinstance(before, ir.Value) else Kind.UNKNOWN
+        if kind is Kind.NUMBER:
             return True
         array = self.env.get(target.value.id) if isinstance(target.value, gast.Name) else None
-        if self.type_of(before).kind is Kind.ARRAY and isinstance(array, ir.Value):
+        if kind is Kind.ARRAY and isinstance(array, ir.Value):
             if not self.meet(before, array):
                 return True
             if before in self.views:
