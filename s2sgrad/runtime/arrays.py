@@ -261,6 +261,28 @@ def stays(x, index):
     return stamps[index] == numbers
 
 
+def is_same(x, y) -> bool:
+    """Are two arrays one piece of memory, looked at in one way?
+
+    Examples
+    --------
+    >>> x = np.zeros(3)
+    >>> is_same(x[1:], x[1:]), is_same(x[1:], x[:-1]), is_same(x, np.zeros(3))
+    (True, False, False)
+    """
+    if x is y:
+        return True
+    if type(x) is not type(y) or x.shape != y.shape or x.strides != y.strides or x.dtype != y.dtype:
+        return False
+    return _address(x) == _address(y)
+
+
+def _address(x) -> int:
+    if isinstance(x, np.ndarray):
+        return x.__array_interface__["data"][0]
+    return x.__cuda_array_interface__["data"][0]
+
+
 def add_at(buffer, index, value):
     """Add `value` to ``buffer[index]`` in place, repeated indices each counting, and return `buffer`.
 

@@ -47,7 +47,8 @@ RESHAPED = {np.reshape, np.ravel}  # a view where the array is in one piece
 # Operations that look at the shape, the dtype, the structure or the identity of some arguments only; of which ones.
 _SHAPES = {
     np.zeros_like: (0,), np.ones_like: (0,), np.empty_like: (0,), np.full_like: (0,), np.shape: (0,), np.size: (0,),
-    np.ndim: (0,), len: (0,), operator.is_: (0, 1), arrays.unbroadcast: (1,), arrays.as_gradient: (1,),
+    np.ndim: (0,), len: (0,), operator.is_: (0, 1), arrays.is_same: (0, 1),
+    arrays.unbroadcast: (1,), arrays.as_gradient: (1,),
     arrays.zeros_of: (0,), arrays.from_rows: (1,), arrays.from_items: (1,), arrays.slots_of: (0,), arrays.embed: (1,),
     shapes.conversion_pullback: (2,), shapes.like_arrays: (1,),
 }  # fmt: skip
@@ -134,11 +135,11 @@ def contents_of(s) -> list:
 
 def contents_read(block: ir.Block) -> set:
     """The values whose contents are read in a block, at any depth, or handed on by it."""
-    found = {v for s in walk.statements(block) for v in contents_of(s)}
-    for s in walk.statements(block):
-        if not isinstance(s, ir.Same):
-            found.update(v for inner in walk.blocks(s) for r in inner.results for v in walk.values(r))
-    found.update(v for r in block.results for v in walk.values(r))
+    found = {v for r in block.results for v in walk.values(r)}
+    for s in block.statements:
+        found.update(contents_of(s))
+        if not isinstance(s, ir.Same):  # in which nothing is done
+            found.update(*map(contents_read, walk.blocks(s)))
     return found
 
 

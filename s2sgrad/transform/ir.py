@@ -101,7 +101,6 @@ class Type:
 UNKNOWN = Type()
 FLOAT = Type(Kind.NUMBER, "float", 0, ())
 INT = Type(Kind.NUMBER, "int", 0, ())
-BOOL = Type(Kind.NUMBER, "bool", 0, ())
 FLOAT64 = Type(Kind.NUMBER, "float64", 0, ())
 OTHER = Type(Kind.OTHER)
 
@@ -174,7 +173,7 @@ class Op:
     * a `Code`: the callee as the user spelled it (``xnp.sum``, ``sin``);
     * a str: the first argument's method (``"sum()"``) or attribute (``"T"``) of that name.
 
-    `again`: it has been done before with this array, and cannot fail.
+    `again`: it cannot fail, for it has been done before with this array, say.
     """
 
     target: Value

@@ -927,3 +927,43 @@ def filled_with_its_norm(a):
 def changed_by_what_its_row_is_multiplied_by(a, k):
     a[1] *= k * filled_with_its_norm(a=a.T)
     return np.sum(a) * k
+
+
+@program(LINE, LINE[:5] + 0.3, 1.3, engine="compiled", argnums=2, smooth=True)
+@program(LINE, LINE[:5] + 0.3, 0.9, engine="compiled", argnums=0, smooth=True, name="part_of_one_or_another_2")
+def part_of_one_or_another(x, y, k):
+    x, y = x * k, y * 1.0
+    u = y if k > 1 else x[1:]
+    u[0] = x[1] * k
+    x[2] *= u[0]
+    return np.sum(x * x) + np.sum(u**3)
+
+
+@program(LINE, 1.3, engine="compiled", argnums=(0, 1))
+@program(LINE, 0.9, engine="compiled", argnums=(0, 1), name="row_of_a_vector_or_of_its_double_2")
+def row_of_a_vector_or_of_its_double(x, k):
+    m = x.reshape(1, -1)
+    if k > 1:
+        m = m * 2.0
+    x[0] = k * m[0, 1]
+    m[0, 1:] *= x[0]
+    return np.sum(m**2) + np.sum(x)
+
+
+@program(LINE, LINE + 0.3, 1.2, engine="compiled", argnums=(0, 1, 2))
+def backwards_until_it_is_another(x, y, k):
+    u = x[::-1]
+    for i in range(4):
+        u[i] *= k
+        if i == 1:
+            u = y
+        x[i] += u[0]
+    return np.sum(u**2) + np.sum(x * x)
+
+
+@program(SQUARE, 0.7, 3, engine="compiled", argnums=(0, 1))
+def transposed_or_not(a, k, n):
+    b = a.T if n > 2 else a
+    b[0, 1] = k * a[1, 2]
+    a[2] *= b[1]
+    return np.sum(a * b) + b[3, 1]

@@ -288,7 +288,7 @@ def test_what_is_done_again_to_a_view_is_left_out_where_nobody_asks():
 
 def part_of_one_of_two(x):
     a, b = x * 1.0, x * 2.0
-    c = a[1:] if x[0] > 0 else b
+    c = a[int(x[1]) :] if x[0] > 0 else b
     c[0] = x[1]
     return np.sum(a)
 

@@ -187,7 +187,7 @@ class Branches:
         if left and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
             one = a if isinstance(a, ir.Value) else b
             merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
-            self.see_whole(merged, one)
+            self.see_ways(merged, one)
             merged.partial = True
             for block, thing in ((then, a), (orelse, b)):
                 block.results = (*block.results, thing if thing is one else ir.Constant(None))
@@ -233,7 +233,7 @@ class Branches:
                 stale.add(self.objects[thing])
             elif thing is not before.get(name) and isinstance(thing, ir.Value):
                 known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
-                self.see_whole(after, thing)
+                self.see_ways(after, thing)
                 self.same_optional(after, thing)
                 results.append(after)
                 alive.results = (*alive.results, thing)

@@ -11,7 +11,7 @@ import gast
 
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
-from s2sgrad.transform.frontend import effects, scan, syntax
+from s2sgrad.transform.frontend import effects, scan, syntax, ways
 from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of, takes_fields
 from s2sgrad.transform.frontend.kinds import is_live
 from s2sgrad.transform.ir import Kind
@@ -91,7 +91,7 @@ class Callers:
             self.emit(ir.Op(item, get, (container, ir.Constant(key)), {}, spelling, place))
             self.leaves.append(item)
             if kind.kind is Kind.ARRAY:
-                self.whole.add(item)
+                self.ways[item] = ways.ITSELF
             self.env[slot] = item = self.opened(item) if kind.kind in OPENED else item
             items.append(item)
         again = self.value(container.name, t, active, [effects.Region((), external=True, container=True)])

@@ -15,7 +15,7 @@ from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
 from s2sgrad.transform import aliases, ir, spelling
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.inert import InertExpressions
 from s2sgrad.transform.frontend.kinds import (
     ARITHMETIC,
@@ -64,17 +64,10 @@ class Expressions(InertExpressions):
                 region = region.join(other)
             self.regions[value] = region
             if not regions and type_.kind is Kind.ARRAY:
-                self.whole.add(value)
+                self.ways[value] = ways.ITSELF
             if value.active:
                 region.root().freeze(self.loops)
         return value
-
-    def see_whole(self, value: ir.Value, *sources) -> None:
-        """Note that a value, which is one of `sources`, is an array of its own if all of them are."""
-        if all(source in self.whole for source in sources):
-            self.whole.add(value)
-        else:
-            self.whole.discard(value)
 
     def activity(self, thing):
         """Which parts of it a derivative flows through."""
@@ -332,7 +325,7 @@ class Expressions(InertExpressions):
         if any_active(active):
             self.check_join(a, b, type_, node)
         result = self.value(name, type_, active, self.regions_of(first) + self.regions_of(second))
-        self.see_whole(result, first, second)
+        self.see_ways(result, first, second)
         self.same_optional(result, first, second)
         return result
 

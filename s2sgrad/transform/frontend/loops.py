@@ -193,7 +193,7 @@ class Loops(Unrolling, Rows):
         lost: set = set()
         shared: set = set()
         others: set = set()
-        parts: set = set()
+        later: dict = {}  # the names of arrays -> what they are after a turn
         optional = {n for n in names if isinstance(before.get(n), ir.Value) and before[n] in self.maybe}
         bound: set = set()  # names that are None before the loop and something else after a turn
         earliest = types.fresh()
@@ -211,8 +211,7 @@ class Loops(Unrolling, Rows):
                         if first not in parameters:
                             value = ir.Value(first.partition("@")[0], types.with_names(t), any_active(active))
                             self.adopt(value, active, [r for r in self.regions_of(before[name])])
-                            if before[name] in self.whole and name not in parts:
-                                self.whole.add(value)
+                            self.see_ways(value, before[name], *later.get(name, ()))
                             parameters[first] = value
                             if name in optional:
                                 self.maybe.add(value)
@@ -233,7 +232,7 @@ class Loops(Unrolling, Rows):
                 changed = self.next_state(state, names, before, end, statement, optional) or changed
                 now = {n for n in names if self.is_none(before.get(n)) is True and end.get(n) is not before[n]}
                 changed, bound = changed or not now <= bound, bound | now
-                changed = self.parts_of_turn(parameters, end, parts) or changed
+                changed = self.ways_of_turn(parameters, end, later) or changed
                 if not changed:
                     break
             else:
@@ -262,8 +261,8 @@ class Loops(Unrolling, Rows):
                         region.join(other)
                 start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
                 result = self.value(name, t, active, self.regions_of(last))
-                self.see_whole(parameter, last, *([initial] if isinstance(initial, ir.Value) else []))
-                self.see_whole(result, parameter)
+                self.see_ways(parameter, last, *([initial] if isinstance(initial, ir.Value) else []))
+                self.see_ways(result, parameter)
                 parameter.partial = result.partial = name in self.partial
                 if name in optional:
                     self.maybe.add(result)

@@ -46,7 +46,7 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.callers import Callers
 from s2sgrad.transform.frontend.calls import Calls, carrying
@@ -80,6 +80,7 @@ from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
 from s2sgrad.transform.frontend.unused import without_unused
 from s2sgrad.transform.frontend.values import Nested
+from s2sgrad.transform.frontend.ways import Ways
 from s2sgrad.transform.frontend.work import WorkArrays
 from s2sgrad.transform.ir import Kind
 
@@ -89,6 +90,7 @@ NUMBERS = (range, len, int, float, bool)  # they give numbers only
 class Lowering(
     Statements,
     Writes,
+    Ways,
     Heap,
     Edits,
     Callers,
@@ -131,7 +133,7 @@ class Lowering(
         self.env: dict = {}
         self.parts: dict = {}
         self.regions: dict = {}
-        self.whole: set = set()  # arrays that are no part of another: two of them are one array, or apart
+        self.ways: dict = {}  # an array -> how it may look at one that is no part of another (`ways`)
         self.earlier: dict = {}  # an array that was written to -> itself before that
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
         self.made: dict = {}  # a container -> what is in it, where that is known
@@ -261,7 +263,7 @@ class Lowering(
             container = type_.kind in (Kind.LIST, Kind.DICT, Kind.OTHER)
             self.regions[value] = effects.Region((), external=True, container=container)
             if type_.kind is Kind.ARRAY:
-                self.whole.add(value)
+                self.ways[value] = ways.ITSELF
             if value.active:
                 self.regions[value].freeze(())
         return value

@@ -115,7 +115,7 @@ class Managers:
                 continue
             self.env[name] = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
             given[thing].partial = thing.partial
-            self.see_whole(given[thing], thing)
+            self.see_ways(given[thing], thing)
             self.same_optional(self.env[name], thing)
             results.append(self.env[name])
             block.then.results = (*block.then.results, thing)

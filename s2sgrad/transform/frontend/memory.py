@@ -25,7 +25,7 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "whole", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
+    "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
     "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
@@ -339,7 +339,7 @@ class Writes(WritingCalls):
             self.freeze([value] if index is None else [index, value], statement)
         into = self.root(array)
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
-        self.see_whole(after, into)
+        self.see_ways(after, into)
         through = None if into is array else array
         lasting, place = bool(owners) or self.is_held_outside(into), self.found.location(statement)
         self.emit(ir.Store(after, into, index, value, function, through, lasting, place))
@@ -362,22 +362,6 @@ class Writes(WritingCalls):
                 reason = f"{name} may share memory with an array that is changed"
                 self.env[name] = Unbound(reason) if again is None else again
         self.renew_objects()
-
-    def compare(self, thing, old: ir.Value, new: ir.Value, done: dict) -> None:
-        """Where a name is of another array that may be the one that was written to, only the run can tell: ask it."""
-        while isinstance(thing, ir.Value) and thing not in done and thing in self.views:
-            thing = self.views[thing].args[0]
-        if thing in done or old not in self.whole or thing not in self.whole:
-            return
-        place = self.found.location(self.current)
-        same = ir.Value("same", ir.BOOL)
-        self.emit(ir.Op(same, operator.is_, (thing, new), {}, None, place))
-        self.temporaries.add(same)
-        again = self.value(thing.name, thing.type, thing.active or new.active, self.regions_of(thing))
-        self.see_whole(again, thing)
-        self.emit(ir.Same(same, ir.Block([], (new,)), ir.Block([], (thing,)), (again,), place))
-        self.earlier[again] = thing
-        done[thing] = again
 
     def regions_under(self, thing, seen=()) -> list:
         """The memory that a name gives access to."""
@@ -512,13 +496,6 @@ class Writes(WritingCalls):
             if view is root:
                 return now is end.get(name)
         return False
-
-    def parts_of_turn(self, parameters: dict, end: dict, parts: set) -> bool:
-        """Note which names a turn of a loop leaves to parts of arrays; is there any new one?"""
-        found = {n for n, p in parameters.items() if p in self.whole and end.get(n) not in self.whole}
-        new = found - parts
-        parts |= found
-        return bool(new)
 
     def see_sources(self, sources: list, body: ir.Block, statement) -> None:
         """Refuse a loop over an array that it changes meanwhile."""

@@ -12,7 +12,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.scan import WRITERS
 from s2sgrad.transform.frontend.values import Inert
 
@@ -48,7 +48,7 @@ class WorkArrays:
             self.temporaries.discard(value)
             self.env[name] = value
             self.work_values.add(value)
-            self.whole.add(value)
+            self.ways[value] = ways.ITSELF
             read = self.outside.reader(known.operand)
             self.session.arrays[read.key] = self.session.written[read.key] = read
             self.session.work[id(known.value)] = known.value

@@ -132,7 +132,8 @@ class _Pruner:
             block = self.block(ir.Block(block.statements, tuple(block.results[i] for i in wanted)), alive)
             inner.append((block, alive))
         lasting = isinstance(s, ir.With) and not s.again
-        if not wanted and not lasting and not any(block.statements for block, _ in inner):
+        needed = lasting or (not isinstance(s, ir.Same) and any(block.statements for block, _ in inner))
+        if not wanted and not needed:
             return None
         for _, alive in inner:
             live |= alive

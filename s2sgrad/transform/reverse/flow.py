@@ -147,6 +147,8 @@ class Flow(Operations):
             own = walk.defined(forward)
             for v in walk.free(backward):
                 if v in own:
+                    if isinstance(s, ir.Same):
+                        raise CompileError(f"{v.name} is needed of an array that may be another", s.location)
                     exported[v] = Value(v.name, v.type), forward
             blocks.append(backward)
         for v, (outside, forward) in exported.items():
