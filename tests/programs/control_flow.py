@@ -453,7 +453,7 @@ def match_with_capture(x, n):
     return y * y
 
 
-@program(X, 2.0, engine="tape", argnums=(0, 1))
+@program(X, 2.0, engine="compiled", argnums=(0, 1))
 def part_of_an_array_that_a_return_may_come_before(x, k):
     u = x[0:]
     held = [1.0 / x]
