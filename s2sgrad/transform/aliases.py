@@ -129,6 +129,8 @@ def contents_of(s) -> list:
     if not isinstance(s, ir.Op):
         return walk.uses(s)
     places = [*enumerate(s.args), *s.kwargs.items()]
+    if s.again:  # an array is looked at that may have been written to
+        places = places[1:]
     found = [v for at, operand in places if _looks(s.function, at) for v in walk.values(operand)]
     return [*found, *walk.values(s.spelling)] if isinstance(s.spelling, ir.Code) else found
 

@@ -967,3 +967,23 @@ def transposed_or_not(a, k, n):
     b[0, 1] = k * a[1, 2]
     a[2] *= b[1]
     return np.sum(a * b) + b[3, 1]
+
+
+@program(LINE, 1, engine="compiled")
+@program(LINE, 2, engine="compiled", name="read_before_it_is_changed_as_part_of_itself_2")
+def read_before_it_is_changed_as_part_of_itself(x, n):
+    if n < 2:
+        u = x[::1]
+    else:
+        u = x
+    u /= x**2
+    return np.sum(x**2)
+
+
+@program(LINE + np.sin(7 * LINE), engine="compiled")
+def row_that_is_changed_by_what_it_is_a_row_of(x):
+    m = x[None]
+    for i in range(1):
+        m[i] -= x.max()
+        m *= 0.5
+    return np.sum(m)
