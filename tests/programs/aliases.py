@@ -987,3 +987,14 @@ def row_that_is_changed_by_what_it_is_a_row_of(x):
         m[i] -= x.max()
         m *= 0.5
     return np.sum(m)
+
+
+@program(LINE, LINE + 0.3, 0.5, engine="compiled", argnums=(0, 1, 2))
+@program(LINE, LINE + 0.3, 1.5, engine="compiled", argnums=(0, 1, 2), name="read_before_what_may_be_it_is_written_2")
+def read_before_what_may_be_it_is_written(a, b, k):
+    x = a * k
+    y = b * 1.0
+    m = np.outer(x, y)  # its derivative needs both as they are here
+    u = y[:] if k > 1 else x[:]
+    u[y > 0.1] *= 0.5
+    return np.sum(m * m)

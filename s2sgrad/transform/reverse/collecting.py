@@ -162,12 +162,14 @@ class Collecting:
             return backward
         needed = [v for v in walk.free(backward) if v in contents_read(backward) and self.memory.is_volatile(v)]
         copies = {}
+        inside = contents_read(forward) if needed else ()
         for v in needed:
             made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
             if not made and v not in entering:
                 continue  # defined further out
-            # The user's own statements may have changed it before it was used, but not between two uses.
-            uses = [i for i, s in enumerate(forward.statements) if reads(s, v)]
+            # The user's own statements may have changed it before it was used, but not between two uses. What only looks
+            # whether it is the array that has been written to is no use.
+            uses = [i for i, s in enumerate(forward.statements) if reads(s, v) and not asks(s, inside)]
             at = uses[-1] if uses else made
             if v.type.kind is not Kind.ARRAY:
                 reason = f"{v.name} is needed again after an array that it may share memory with is changed"
@@ -288,6 +290,11 @@ class Collecting:
 def reads(s, v: Value) -> bool:
     """Does a statement, or one in it, read the contents of a value?"""
     return v in contents_read(ir.Block([s]))
+
+
+def asks(s, contents: set) -> bool:
+    """Is a statement a view that is made to be compared with another one, as `contents`, which are read, do not have it?"""
+    return isinstance(s, ir.Op) and s.again and s.target not in contents
 
 
 def absent(x) -> bool:
