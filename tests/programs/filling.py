@@ -94,3 +94,13 @@ def filled_by_a_helper(x):
         doubled_into(u, x * (k + 1))
         u[k] *= x[2]
     return np.sum(u * u)
+
+
+@program(X, engine="tape", smooth=True)
+def diagonal_of_what_is_lost(x):
+    m = np.outer(x, x)
+    for _ in range(2):
+        v = x * 2 if x[0] > 0.2 else m[:, 1]
+    v[2] = x[0]
+    np.fill_diagonal(m, x)
+    return np.sum(m * m) + np.sum(v)

@@ -179,7 +179,7 @@ class WritingCalls:
             return args[0], args[1], self.repeated(args[2], call), None
         if function is not np.fill_diagonal or len(args) != 2 or not isinstance(args[0], gast.Name):
             return None
-        if self.type_of(self.env.get(args[0].id, ir.Constant(0))).ndim != 2:
+        if args[0].id not in self.env or self.type_of(self.expression(args[0])).ndim != 2:
             return None
         column = gast.parse(f"{args[0].id}.shape[1]").body[0].value
         step = placed(gast.BinOp(column, gast.Add(), gast.Constant(1, None)), call)
