@@ -100,13 +100,17 @@ class Transform:
         face = self.face and self.face()
         if face is not None:
             face.__call__ = entry.call or functools.partial(_call, self, ())
+        pairs = ()
         if entry.prepare is not None:
-            args, kwargs = entry.prepare(args, kwargs)
+            args, kwargs, pairs = entry.prepare(args, kwargs)
         try:
             return entry.run(*args, **kwargs)
         except Exception as error:
             explain_failure(error, self.name)
             raise
+        finally:
+            if pairs:
+                trees.hand_back(pairs)
 
     def entry(self, key, args, kwargs) -> "Entry":
         """Settle how calls of this kind run."""
@@ -164,12 +168,17 @@ class Transform:
     def prepare(self, promoted, args, kwargs):
         """The arguments as the function is to see them: integers that are differentiated become floats.
 
-        To a wrapper they are passed in one way, however the call was written.
+        To a wrapper they are passed in one way, however the call was written. With them comes what `trees.hand_back`
+        needs: what the function does to containers that were made anew, it does to the caller's.
         """
         bound, _ = self.bind(args, kwargs)
+        pairs = []
         for target in promoted:
-            target.put(bound.arguments, trees.promote(target.get(bound.arguments)))
-        return bound.args, bound.kwargs
+            given = target.get(bound.arguments)
+            seen = trees.promote(given)
+            target.put(bound.arguments, seen)
+            pairs += trees.promoted_pairs(given, seen)
+        return bound.args, bound.kwargs, pairs
 
     def guarded(self, outcome, chosen):
         """A compiled derivative; where it depends on how arguments lie in memory, others go to the tape."""

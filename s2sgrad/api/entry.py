@@ -18,7 +18,7 @@ class Entry:
     run : callable
         Takes the arguments of the call.
     prepare : callable or None
-        Applied to ``args, kwargs`` first.
+        Applied to ``args, kwargs`` first; with these it gives what is handed back to the caller after the call.
     engine : {"compiled", "tape"}
     holds : callable
         Whether everything that was assumed of the world is still so.

@@ -128,6 +128,64 @@ def _promoted(leaf):
     return np.float64(leaf) if isinstance(leaf, np.generic) else float(leaf)
 
 
+def promoted_pairs(tree, twin) -> list:
+    """What `hand_back` needs: each container and leaf of a tree, what was promoted of it, and what was in that."""
+    items = None if tree is twin else _items_of(tree)
+    if items is None:
+        return [(tree, twin, None)]
+    inside = _items_of(twin)
+    found = [(tree, twin, dict(inside))]
+    for key, item in items.items():
+        found += promoted_pairs(item, inside[key])
+    return found
+
+
+def hand_back(pairs: list) -> None:
+    """Change the containers of the caller's as those were changed that were passed in their place.
+
+    Examples
+    --------
+    >>> given = {"n": 1, "xs": [2, 3.0]}
+    >>> seen = promote(given)
+    >>> pairs = promoted_pairs(given, seen)
+    >>> seen["xs"].append(seen["n"] * 2)
+    >>> seen["m"] = seen["xs"]
+    >>> hand_back(pairs)
+    >>> given
+    {'n': 1, 'xs': [2, 3.0, 2.0], 'm': [2, 3.0, 2.0]}
+    """
+    own = {id(twin): mine for mine, twin, _ in pairs}
+    for mine, twin, before in pairs:
+        if before is None or isinstance(twin, tuple):
+            continue
+        after = _items_of(twin)
+        if list(after) == list(before) and all(item is before[key] for key, item in after.items()):
+            continue
+        now = {key: own.get(id(item), item) for key, item in after.items()}
+        if isinstance(mine, list):
+            mine[:] = now.values()
+        elif isinstance(mine, dict):
+            mine.clear()
+            mine.update(now)
+        else:
+            for name in [name for name in before if name not in now]:
+                object.__delattr__(mine, name)
+            for name, item in now.items():
+                object.__setattr__(mine, name, item)
+
+
+def _items_of(tree) -> dict | None:
+    """What is in a container, by its keys; None for what is none."""
+    if isinstance(tree, dict):
+        return dict(tree)
+    if isinstance(tree, (list, tuple)):
+        return dict(enumerate(tree))
+    names = fields_of(type(tree))
+    if names is None:
+        return None
+    return {**getattr(tree, "__dict__", {}), **{name: getattr(tree, name) for name in names if hasattr(tree, name)}}
+
+
 # ------------------------------------------------------------------------------- kinds of a call
 
 # Types that decide alone what an operation on their values means.

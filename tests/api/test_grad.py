@@ -526,3 +526,32 @@ class TestPromises:
 
         with pytest.raises(KeyError, match="mine"):
             grad(f, mode=mode)(1.0)
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_containers_with_integers_are_changed_as_by_a_plain_call(mode):
+    @dataclasses.dataclass
+    class State:
+        u: np.ndarray
+        n: int
+        m: int = 2
+
+    def f(state, d, xs):
+        state.u = state.u * d["k"]
+        state.n += 1
+        d["u"] = state.u
+        xs[0].append(xs[1] * d["u"][0])
+        return np.sum(state.u) * state.n + xs[0][1]
+
+    def given():
+        return State(np.ones(2), 1), {"k": 3}, [[1], 2]
+
+    plain, other = given(), given()
+    f(*plain)
+    gradient = grad(f, argnums=(0, 1, 2), mode=mode)
+    ds, dd, dx = gradient(*other)
+    assert gradient.engine == mode
+    state, d, xs = other
+    assert (state.n, state.m, xs) == (2, 2, plain[2]) and type(state.m) is type(d["k"]) is int
+    assert d["u"] is state.u and np.array_equal(state.u, plain[0].u)
+    assert np.array_equal(ds.u, [12.0, 6.0]) and ds.n == 6 and dd == {"k": 6.0} and dx == [[0.0], 3.0]
