@@ -167,8 +167,8 @@ class Collecting:
             made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
             if not made and v not in entering:
                 continue  # defined further out
-            # The user's own statements may have changed it before it was used, but not between two uses. What only looks
-            # whether it is the array that has been written to is no use.
+            # The user's own statements may have changed it before it was used, but not between two uses. What only
+            # asks whether it is the array that has been written to is no use.
             uses = [i for i, s in enumerate(forward.statements) if reads(s, v) and not asks(s, inside)]
             at = uses[-1] if uses else made
             if v.type.kind is not Kind.ARRAY:
@@ -293,7 +293,7 @@ def reads(s, v: Value) -> bool:
 
 
 def asks(s, contents: set) -> bool:
-    """Is a statement a view that is made to be compared with another one, as `contents`, which are read, do not have it?"""
+    """Is a statement a view that is only compared with another one: not among the `contents` that are read?"""
     return isinstance(s, ir.Op) and s.again and s.target not in contents
 
 
