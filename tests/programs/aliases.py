@@ -998,3 +998,14 @@ def read_before_what_may_be_it_is_written(a, b, k):
     u = y[:] if k > 1 else x[:]
     u[y > 0.1] *= 0.5
     return np.sum(m * m)
+
+
+@program(LINE, LINE + 0.3, 0.5, engine="compiled", argnums=(0, 1, 2))
+@program(LINE, LINE + 0.3, 1.5, engine="compiled", argnums=(0, 1, 2), name="read_before_a_view_of_a_view_is_written_2")
+def read_before_a_view_of_a_view_is_written(a, b, k):
+    x, y = a * k, b * 1.0
+    u = x * y
+    v = y[::-1][1:] if k > 1 else x
+    v[:2] *= 0.5
+    v.sort()
+    return np.sum(u * u)
