@@ -162,14 +162,12 @@ class Collecting:
             return backward
         needed = [v for v in walk.free(backward) if v in contents_read(backward) and self.memory.is_volatile(v)]
         copies = {}
-        using = set(map(id, users(forward))) if needed else ()
         for v in needed:
             made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
             if not made and v not in entering:
                 continue  # defined further out
-            # The user's own statements may have changed it before it was used, but not between two uses. What only
-            # asks whether it is the array that has been written to is no use.
-            uses = [i for i, s in enumerate(forward.statements) if id(s) in using and reads(s, v)]
+            # The user's own statements may have changed it before it was used, but not between two uses.
+            uses = [i for i, s in enumerate(forward.statements) if reads(s, v)]
             at = uses[-1] if uses else made
             if v.type.kind is not Kind.ARRAY:
                 reason = f"{v.name} is needed again after an array that it may share memory with is changed"
@@ -290,16 +288,6 @@ class Collecting:
 def reads(s, v: Value) -> bool:
     """Does a statement, or one in it, read the contents of a value?"""
     return v in contents_read(ir.Block([s]))
-
-
-def users(block: ir.Block) -> list:
-    """The statements of a block without the views that are only compared with others."""
-    contents, found = contents_read(ir.Block([], block.results)), []
-    for s in reversed(block.statements):
-        if not (isinstance(s, ir.Op) and s.again and s.target not in contents):
-            contents |= contents_read(ir.Block([s]))
-            found.append(s)
-    return found
 
 
 def absent(x) -> bool:
