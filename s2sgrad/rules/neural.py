@@ -232,7 +232,7 @@ jvp(
 
 def softmax(x, axis):
     """``exp(x)``, scaled to the sum 1 along an axis."""
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.sum(e, axis=axis, keepdims=True)
 
 

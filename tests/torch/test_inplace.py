@@ -49,6 +49,26 @@ def test_leaves_are_protected():
     assert x.tolist() == [7, 1.5] and x._version == 2 and x.is_leaf and x.requires_grad
 
 
+def test_leaves_that_are_views_are_protected():
+    x = torch.tensor([1.0, 2.0]).reshape(2, 1).requires_grad_()
+    with pytest.raises(RuntimeError, match="leaf"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a view of a leaf"):
+        x[0].add_(1)
+    with torch.no_grad():
+        x[0].add_(1)
+    assert x.tolist() == [[2], [2]]
+
+
+def test_one_of_several_views_can_be_detached_after_a_write():
+    base = leaf(1.0, 2.0).clone()
+    part = base.unbind()[1]
+    base.mul_(3)
+    assert part.detach().item() == 6
+    with pytest.raises(RuntimeError, match="one of several outputs"):
+        part * 2
+
+
 def test_a_result_continues_from_what_was_written():
     x = leaf(1.0, 2.0)
     y = x * 2

@@ -225,6 +225,53 @@ def test_tensors_without_dimensions_are_lines_of_one_element():
         x.movedim(0, 1)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i, v: x.index_fill(0, i, 3.0),
+        lambda x, i, v: x.index_copy(0, i, v),
+        lambda x, i, v: x.index_copy(0, i[0], v[0]),
+        lambda x, i, v: x.index_add(0, i[0], v[0]) - 0.5,
+        lambda x, i, v: x.scatter(0, i, v),
+        lambda x, i, v: x.scatter(0, i, 3.0),
+        lambda x, i, v: x.scatter_add(0, i, v) - 0.5,
+        lambda x, i, v: x.clone().index_fill_(0, i, 3.0),
+    ],
+)
+def test_places_in_tensors_without_dimensions(function):
+    out = function(leaf(0.5), torch.tensor([0]), leaf([3.0]))
+    assert out.shape == () and out.item() == 3
+    assert leaf(0.5).gather(0, torch.tensor([0, 0])).tolist() == [0.5, 0.5]
+
+
+def test_order_in_tensors_without_dimensions():
+    x = leaf(0.5)
+    for values, places in (x.median(0), x.kthvalue(1), x.cummax(0), x.cummin(0), x.mode(), x.nanmedian(0)):
+        assert values.item() == 0.5 and places.item() == 0 and places.shape == ()
+    assert x.argsort().shape == () and x.nonzero().shape == (1, 0)
+    assert torch.hstack([x, leaf([1.0])]).tolist() == [0.5, 1] and torch.vstack([x, leaf([1.0])]).shape == (2, 1)
+    with pytest.raises(RuntimeError, match="heaviside"):
+        torch.heaviside(x, x).backward()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i: x.gather(1, i),
+        lambda x, i: x.index_select(1, i[0]),
+        lambda x, i: x.scatter(1, i, 1.0),
+        lambda x, i: x.scatter_add(1, i, x),
+        lambda x, i: x.index_add(1, i[0], x[:, :1]),
+        lambda x, i: x.index_copy(1, i[0], x[:, :1]),
+        lambda x, i: functional.nll_loss(x, torch.tensor([0, 1, -1])),
+        lambda x, i: functional.cross_entropy(x, torch.tensor([0, 1, -1])),
+    ],
+)
+def test_numbers_of_places_are_not_counted_from_the_end(function):
+    with pytest.raises(IndexError, match="index -1 is out of bounds"):
+        function(leaf(A), torch.tensor([[-1]]))
+
+
 def test_integers_and_questions():
     line = torch.tensor([1.0, 3.0, 5.0])
     assert torch.searchsorted(line, torch.tensor([3.0, 6.0])).tolist() == [1, 3]
@@ -250,6 +297,54 @@ def test_order_statistics_where_there_is_nan():
     assert np.allclose(x.nanmedian(1).values.tolist(), [0.3, 0.2]) and x.nanmedian(1).indices.tolist() == [3, 1]
     x.nanquantile(0.5, 1).sum().backward()
     assert np.allclose(x.grad.tolist(), [[0, 0, 0, 1], [0, 0.5, 0.5, 0]])
+
+
+def test_nan_is_the_median_and_a_running_extreme():
+    x = leaf([[0.4, math.nan, 0.2], [0.1, 0.2, 0.3]])
+    assert math.isnan(x.median().item()) and x.median(1).indices.tolist() == [1, 1]
+    assert x.cummax(1).indices.tolist() == [[0, 1, 1], [0, 1, 2]] and math.isnan(x.cummin(1).values[0, 2].item())
+    assert math.isnan(torch.zeros(0).median().item())
+
+
+def test_spread_and_mean_along_an_axis():
+    x = torch.tensor(A)
+    for found in (torch.var_mean(x, 1), torch.var_mean(x, dim=1, correction=1), torch.var_mean(x, (1,), True)):
+        assert np.allclose(found[0].numpy(), A.var(1, ddof=1)) and np.allclose(found[1].numpy(), A.mean(1))
+    spread, mean = torch.std_mean(x, 0, False, keepdim=True)
+    assert np.allclose(spread.numpy(), A.std(0, keepdims=True)) and mean.shape == (1, 4)
+
+
+def test_running_logarithms_of_sums_far_apart():
+    x = leaf([-1000.0, 0.0, 1000.0, -math.inf])
+    assert x.logcumsumexp(0).tolist() == [-1000, 0, 1000, 1000]
+    x[:3].logcumsumexp(0).sum().backward()
+    assert x.grad.tolist() == [1, 1, 1, 0]
+    assert leaf([-math.inf, -math.inf]).logcumsumexp(0).tolist() == [-math.inf, -math.inf]
+
+
+def test_scatter_that_multiplies():
+    x, i = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1, 1, 0])
+    assert x.scatter(0, i, torch.tensor([5.0, 7.0, 2.0]), reduce="multiply").tolist() == [2, 70, 3]
+    assert x.scatter(0, i, 2.0, reduce="add").tolist() == [3, 6, 3]
+    with pytest.raises(RuntimeError, match="not implemented"):
+        x.requires_grad_().scatter(0, i, 2.0, reduce="multiply").sum().backward()
+    with pytest.raises(RuntimeError, match="either add or multiply"):
+        x.scatter(0, i, 2.0, reduce="mean")
+
+
+def test_what_losses_and_layers_refuse_or_stretch():
+    with pytest.raises(RuntimeError, match="between 0 and 1"):
+        functional.binary_cross_entropy(leaf([1.5]), torch.tensor([1.0], dtype=F64))
+    with pytest.raises(RuntimeError, match="two are needed"):
+        functional.pad(leaf(A), (1,))
+    x, y = leaf(A), leaf(B[0])
+    assert functional.cosine_similarity(x, y).shape == (3,)
+    assert torch.zeros(0, 3).softmax(0).shape == (0, 3)
+    image, kernel = leaf(A)[None], leaf(B)[None, None, :2, :2]
+    assert functional.conv2d(image, kernel, padding="same").shape == (1, 3, 4)
+    assert functional.conv2d(image, kernel, padding="valid").shape == (1, 2, 3)
+    assert functional.conv1d(leaf(A), leaf(B)[None, :, :3], padding="same", dilation=2).shape == (1, 4)
+    assert torch.bincount(torch.tensor([1]), torch.tensor([0.5])).dtype is torch.float32
 
 
 def test_running_moments():

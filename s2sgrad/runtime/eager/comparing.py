@@ -149,7 +149,7 @@ def masked_fill(input, mask, value):
 @op()
 def heaviside(input, values):
     """0 below zero, 1 above, `values` at zero."""
-    return undifferentiable("heaviside", new(np.heaviside(input._a, values._a), None), (input, values))
+    return undifferentiable("heaviside", new(np.asarray(np.heaviside(input._a, values._a)), None), (input, values))
 
 
 @op()

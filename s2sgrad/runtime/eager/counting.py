@@ -42,8 +42,9 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
 @op()
 def bincount(input, weights=None, minlength=0):
     """How often each number occurs, or the sums of its weights."""
-    a = np.bincount(_plain(input), None if weights is None else _plain(weights), minlength)
-    out = new(a, None)
+    w = None if weights is None else _plain(weights)
+    a = np.bincount(_plain(input), w, minlength)
+    out = new(a.astype(np.float32) if w is not None and w.dtype == np.float32 else a, None)
     return out if weights is None else undifferentiable("bincount", out, (weights,))
 
 

@@ -1,11 +1,13 @@
 """Reading and writing items: ``x[...]``, gather, scatter and their kin."""
 
+import functools
 import operator
 
 import numpy as np
 
 from s2sgrad.rules.placing import add_to, put_at
 from s2sgrad.runtime.eager.call import Naming, _like, as_view, call, cast, renamed
+from s2sgrad.runtime.eager.elementwise import undifferentiable
 from s2sgrad.runtime.eager.registry import enter, method, op
 from s2sgrad.runtime.eager.shapes import _axis, no_alias
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
@@ -143,13 +145,21 @@ def _indices(index):
     return np.array(index._a)
 
 
+def _counted(index):
+    """The numbers of places along an axis, where they do not count from its end."""
+    a = _indices(index)
+    if a.size and a.min() < 0:
+        raise IndexError(f"index {a.min()} is out of bounds: it may not be negative")
+    return a
+
+
 @op()
 def index_select(input, dim, index):
     """Slices along an axis, by their numbers."""
     if input._a.ndim == 0:
         _axis(input, dim)
         return index_select(input.reshape(1), 0, index).reshape(())
-    return call("IndexSelect", np.take, input, _indices(index).reshape(-1), _axis(input, dim))
+    return call("IndexSelect", np.take, input, _counted(index).reshape(-1), _axis(input, dim))
 
 
 @op()
@@ -175,10 +185,27 @@ def along(index, dim, shape=None):
     return tuple(places)
 
 
+def _of_scalars_too(function):
+    """`function` of an axis and numbers along it: a tensor without axes is a vector of one element."""
+
+    @functools.wraps(function)
+    def forward(input, dim, index, *args, **kwargs):
+        if input._a.ndim:
+            return function(input, dim, index, *args, **kwargs)
+        _axis(input, dim)
+        args = [a.reshape(-1) if isinstance(a, Tensor) else a for a in args]
+        kwargs = {k: a.reshape(-1) if isinstance(a, Tensor) else a for k, a in kwargs.items()}
+        return function(input.reshape(1), 0, index.reshape(-1), *args, **kwargs).reshape(())
+
+    return forward
+
+
 @op()
 def gather(input, dim, index, *, sparse_grad=False):
     """Elements by their numbers along an axis."""
-    return call("Gather", operator.getitem, input, along(_indices(index), _axis(input, dim)))
+    if input._a.ndim == 0 and index._a.ndim:
+        return gather(input.reshape(1), dim, index)
+    return call("Gather", operator.getitem, input, along(_counted(index), _axis(input, dim)))
 
 
 @op()
@@ -207,10 +234,10 @@ def narrow(input, dim, start, length):
 @op()
 def nonzero(input, *, as_tuple=False):
     """Where the elements are not zero."""
-    found = np.nonzero(input._a)
+    found = np.nonzero(np.atleast_1d(input._a))
     if as_tuple:
         return tuple([new(f, None) for f in found])
-    return new(np.stack(found, -1) if found else np.zeros((0, 0), np.int64), None)
+    return new(np.stack(found, -1)[:, : input._a.ndim], None)
 
 
 enter("argwhere", nonzero)
@@ -239,25 +266,42 @@ def _cut(src, shape):
 
 
 @op()
+@_of_scalars_too
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """`input` with elements of `src` at the places of `index` along an axis."""
-    places = _indices(index)
+    places = _counted(index)
     src = value if src is None else src
-    if reduce == "add":
-        return scatter_add(input, dim, index, src)
+    if reduce is not None:
+        return _scatter_reduced(input, dim, index, src, reduce)
     src = cast(_cut(src, places.shape), input.dtype) if isinstance(src, Tensor) else input._a.dtype.type(src)
     return call("Scatter", put_at, input, src, along(places, _axis(input, dim)))
 
 
 @op()
+@_of_scalars_too
 def scatter_add(input, dim, index, src):
     """`input` with elements of `src` added at the places of `index` along an axis."""
-    places = _indices(index)
+    places = _counted(index)
     return call("ScatterAdd", add_to, input, _cut(src, places.shape), along(places, _axis(input, dim)))
 
 
-def _lines(input, dim, index):
-    return (*(slice(None),) * _axis(input, dim), _indices(index).reshape(-1))
+def _scatter_reduced(input, dim, index, src, reduce):
+    """`input` with elements of `src` added to what is there, or multiplied with it."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply")
+    places = _counted(index)
+    if not isinstance(src, Tensor):
+        src = new(np.full(places.shape, src, input._a.dtype), None)
+    if reduce == "add":
+        return scatter_add(input, dim, index, src)
+    refresh(input)
+    a = input._a.copy()
+    np.multiply.at(a, along(places, _axis(input, dim)), _cut(src, places.shape)._a)
+    return undifferentiable("scatter with reduce='multiply'", new(a, None), (input, src))
+
+
+def _lines(input, dim, index, read=_counted):
+    return (*(slice(None),) * _axis(input, dim), read(index).reshape(-1))
 
 
 def _check_slices(input, dim, index, source, error):
@@ -269,6 +313,7 @@ def _check_slices(input, dim, index, source, error):
 
 
 @op()
+@_of_scalars_too
 def index_add(input, dim, index, source, *, alpha=1):
     """`input` with slices of `source` added at the numbers of `index`."""
     _check_slices(input, dim, index, source, RuntimeError)
@@ -277,6 +322,7 @@ def index_add(input, dim, index, source, *, alpha=1):
 
 
 @op()
+@_of_scalars_too
 def index_copy(input, dim, index, source):
     """`input` with slices of `source` at the numbers of `index`."""
     _check_slices(input, dim, index, source, IndexError)
@@ -284,10 +330,11 @@ def index_copy(input, dim, index, source):
 
 
 @op()
+@_of_scalars_too
 def index_fill(input, dim, index, value):
     """`input` with `value` in the slices of the numbers of `index`."""
     value = value if isinstance(value, Tensor) else input._a.dtype.type(value)
-    return call("IndexFill", put_at, input, value, _lines(input, dim, index))
+    return call("IndexFill", put_at, input, value, _lines(input, dim, index, _indices))
 
 
 @op()

@@ -51,13 +51,11 @@ def check_writable(t, value_recorded=False):
         return
     if made in _REFUSED and (value_recorded or base.requires_grad or t.requires_grad):
         raise RuntimeError(_REFUSED[made])
-    if base._node is None and base._rg:
+    if base._node is None and t.requires_grad:  # of the base, or of a view of it that is a leaf
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation: "
             "do it within no_grad(), or on a clone()"
         )
-    if base is not None and t._node is None and t._rg:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation")
 
 
 def count_if_needed(t):

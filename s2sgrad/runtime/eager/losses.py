@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from s2sgrad.runtime.eager.activations import logsigmoid, softplus
 from s2sgrad.runtime.eager.comparing import clamp, clamp_min, where
 from s2sgrad.runtime.eager.elementwise import UNARY
@@ -91,6 +93,8 @@ def cross_entropy(input, target, weight=None, *, ignore_index=-100, reduction="m
 @nn()
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Minus the logarithms of probabilities of yes or no."""
+    if not np.all((input._a >= 0) & (input._a <= 1)):
+        raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
     log = UNARY["log"]
     loss = -(target * clamp(log(input), -100) + (1 - target) * clamp(log(1 - input), -100))
     return _reduced(loss if weight is None else loss * weight, reduction)

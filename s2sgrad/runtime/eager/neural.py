@@ -47,6 +47,8 @@ def one_hot(tensor, num_classes=-1):
 @nn()
 def pad(input, pad, mode="constant", value=0.0):
     """Elements around the tensor; `pad` counts from the last axis."""
+    if len(pad) % 2 or len(pad) > 2 * input._a.ndim:
+        raise RuntimeError(f"padding of {len(pad)} numbers: two are needed for each axis, of {input._a.ndim} at most")
     widths = [(0, 0)] * input._a.ndim
     for i in range(len(pad) // 2):
         widths[-1 - i] = (pad[2 * i], pad[2 * i + 1])
@@ -71,6 +73,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 @nn()
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """The cosine of the angle between vectors along an axis."""
+    x1, x2 = FUNCTIONS["broadcast_tensors"](x1, x2)
     return (normalize(x1, dim=dim, eps=eps) * normalize(x2, dim=dim, eps=eps)).sum(dim)
 
 
@@ -243,11 +246,28 @@ def _one(v):
     return v if isinstance(v, int) else v[0]
 
 
+def _around(padding, kernel, stride, dilation):
+    """The widths that `pad` takes, of ``padding=`` of a convolution."""
+    if padding == "valid":
+        return (0, 0, 0, 0)
+    if padding == "same":
+        if stride != (1, 1):
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        spread = [d * (n - 1) for d, n in zip(dilation, kernel, strict=True)]
+        return tuple([w for n in reversed(spread) for w in (n // 2, n - n // 2)])
+    if isinstance(padding, str):
+        raise RuntimeError(f"padding is numbers, 'valid' or 'same', not {padding!r}")
+    rows, columns = _pair(padding)
+    return (columns, columns, rows, rows)
+
+
 @nn()
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlation of images with kernels."""
-    p = _pair(padding)
-    x = pad(input, (p[1],) * 2 + (p[0],) * 2) if padding else input
+    if input._a.ndim == 3:
+        return conv2d(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
+    around = _around(padding, weight._a.shape[-2:], _pair(stride), _pair(dilation))
+    x = pad(input, around) if any(around) else input
     w = _windows(x, weight._a.shape[-2:], _pair(stride), _pair(dilation))
     einsum = FUNCTIONS["einsum"]
     if groups == 1:
@@ -263,5 +283,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 @nn()
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlation of sequences with kernels."""
-    out = conv2d(input.unsqueeze(-2), weight.unsqueeze(-2), bias, (1, stride), (0, padding), (1, dilation), groups)
+    stride, dilation = [(1, n[0] if isinstance(n, tuple | list) else n) for n in (stride, dilation)]
+    if not isinstance(padding, str):
+        padding = (0, padding[0] if isinstance(padding, tuple | list) else padding)
+    out = conv2d(input.unsqueeze(-2), weight.unsqueeze(-2), bias, stride, padding, dilation, groups)
     return out.squeeze(-2)

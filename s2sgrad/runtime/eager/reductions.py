@@ -1,5 +1,7 @@
 """Sums and their kin, extrema, sorting: operations along axes."""
 
+import itertools
+
 import numpy as np
 
 from s2sgrad.rules import neural
@@ -125,16 +127,16 @@ def std(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
     return call("Std", np.std, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
 
 
-enter(
-    "var_mean",
-    lambda input, *a, **k: (var(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))),
-    method=False,
-)
-enter(
-    "std_mean",
-    lambda input, *a, **k: (std(input, *a, **k), mean(input, k.get("dim"), k.get("keepdim", False))),
-    method=False,
-)
+def _with_mean(spread):
+    def forward(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
+        dim, correction = _spread_arguments(args, dim, unbiased, correction)
+        return spread(input, dim=dim, correction=correction, keepdim=keepdim), mean(input, dim, keepdim)
+
+    return forward
+
+
+enter("var_mean", _with_mean(var), method=False)
+enter("std_mean", _with_mean(std), method=False)
 
 
 @op()
@@ -161,9 +163,19 @@ def cumprod(input, dim, *, dtype=None):
     return _along(lambda x, axis: call("Cumprod", np.cumprod, x, axis), _summable(input, dtype), dim)
 
 
+_REACH = {2: 8, 4: 80, 8: 600}  # by the bytes of a number: exp of minus that is not too small
+
+
 @op()
 def logcumsumexp(input, dim):
     """``log(cumsum(exp(input)))``, without overflow."""
+    refresh(input)
+    a = input._a
+    if not a.size:
+        return input.cumsum(dim)
+    if a.ndim and not a.max() - a.min() < _REACH[a.dtype.itemsize]:
+        parts = input.unbind(dim)  # what exp makes 0 would be lost beside the largest
+        return FUNCTIONS["stack"](list(itertools.accumulate(parts, FUNCTIONS["logaddexp"])), dim)
     top = input.detach().amax(dim, keepdim=True)
     return (input - top).exp().cumsum(dim).log() + top
 
@@ -260,21 +272,32 @@ def aminmax(input, *, dim=None, keepdim=False):
 
 def _middle(a, axis):
     order = np.argsort(a, axis=axis, kind="stable")
-    return np.take(order, (a.shape[axis] - 1) // 2, axis=axis)
+    middle = np.take(order, (a.shape[axis] - 1) // 2, axis=axis)
+    missing = np.isnan(a)
+    return np.where(missing.any(axis), missing.argmax(axis), middle) if missing.any() else middle
+
+
+def _of_vector(function, x, *args):
+    """Values and places of a tensor without axes, as of a vector of one element."""
+    return _Named([t.reshape(()) for t in function(x.reshape(1), *args)])
 
 
 @op()
 def median(input, dim=None, keepdim=False):
-    """The median: the lower of two. Of all, ties share the gradient; along an axis, one is picked."""
+    """The median: the lower of two, or nan. Of all, ties share the gradient; along an axis, one is picked."""
     _comparable(input, NotImplementedError)
     if dim is None:
-        flat = np.sort(input._a, axis=None)
-        value = flat[(flat.size - 1) // 2]
+        flat = np.sort(input._a, axis=None)  # which puts nan last
+        if not flat.size:
+            return input.sum() + float("nan")
+        value = flat[-1] if np.isnan(flat[-1]) else flat[(flat.size - 1) // 2]
         if not dtypes.differentiable(flat.dtype):
             return new(np.asarray(value), None)
-        hit = input._a == value
+        hit = input._a == value if value == value else np.isnan(input._a)
         share = (hit / np.sum(hit)).astype(input._a.dtype)
         return call("Median", shared_value, input, share)
+    if input._a.ndim == 0:
+        return _of_vector(median, input, 0)
     dim = _axis(input, dim)
     positions = _middle(input._a, dim)
     values = call("Median.1", take_line, input, positions, dim, keepdim)
@@ -285,6 +308,8 @@ def median(input, dim=None, keepdim=False):
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The k-th smallest along an axis."""
     dim = _axis(input, dim)
+    if input._a.ndim == 0:
+        return _of_vector(kthvalue, input, k)
     order = np.argsort(_comparable(input), axis=dim, kind="stable")
     if not 0 < k <= order.shape[dim]:
         raise RuntimeError(f"kthvalue: k={k} is out of range for an axis of {order.shape[dim]}")
@@ -314,6 +339,8 @@ def _order(a, dim, descending):
 @op()
 def argsort(input, dim=-1, descending=False, stable=False):
     """The places of the elements in order."""
+    if input._a.ndim == 0:
+        return new(np.zeros((), np.int64), None)
     return new(np.ascontiguousarray(_order(_comparable(input), _axis(input, dim), descending)), None)
 
 
@@ -334,12 +361,14 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 def _running(name, compare):
     def forward(input, dim):
         dim = _axis(input, dim)
+        if input._a.ndim == 0:
+            return _of_vector(forward, input, 0)
         a = np.moveaxis(_comparable(input, NotImplementedError), dim, 0)
         best = np.zeros(a.shape, np.int64)
         top = a[0].copy() if a.shape[0] else a
         at = np.zeros(a.shape[1:], np.int64)
         for i in range(a.shape[0]):
-            better = compare(a[i], top)
+            better = compare(a[i], top) | np.isnan(a[i])
             top = np.where(better, a[i], top)
             at = np.where(better, i, at)
             best[i] = at

@@ -343,8 +343,12 @@ def stack(tensors, dim=0):
         raise RuntimeError(f"stack expects each tensor to be of equal size: {error}") from None
 
 
-enter("hstack", lambda tensors: cat(tensors, 0 if tensors[0]._a.ndim < 2 else 1), method=False)
-enter("vstack", lambda tensors: cat([x if x._a.ndim > 1 else unsqueeze(x, 0) for x in tensors], 0), method=False)
+enter("hstack", lambda tensors: _side_by_side([x if x._a.ndim else x.reshape(1) for x in tensors]), method=False)
+enter("vstack", lambda tensors: cat([x if x._a.ndim > 1 else x.reshape(1, -1) for x in tensors], 0), method=False)
+
+
+def _side_by_side(tensors):
+    return cat(tensors, 0 if tensors[0]._a.ndim < 2 else 1)
 
 
 @op()

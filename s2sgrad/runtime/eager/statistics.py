@@ -5,7 +5,7 @@ import numpy as np
 from s2sgrad.rules.placing import take_line
 from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
-from s2sgrad.runtime.eager.reductions import _axis, _comparable, _Named, norm, sort
+from s2sgrad.runtime.eager.reductions import _axis, _comparable, _Named, _of_vector, norm, sort
 from s2sgrad.runtime.eager.registry import enter, nn, op
 from s2sgrad.runtime.eager.tensor import Tensor, new
 
@@ -74,6 +74,8 @@ def nanmedian(input, dim=None, keepdim=False):
         numbers = input[~input.isnan()]
         return numbers.median() if numbers._a.size else input.sum()
     axis = _axis(input, dim)
+    if input._a.ndim == 0:
+        return _of_vector(nanmedian, input, 0)
     a = _comparable(input)
     order = np.argsort(a, axis=axis, kind="stable")
     counts = np.count_nonzero(~np.isnan(a), axis, keepdims=True)
@@ -86,6 +88,8 @@ def nanmedian(input, dim=None, keepdim=False):
 def mode(input, dim=-1, keepdim=False):
     """The commonest value along an axis, the smallest of several; and its last place."""
     axis = _axis(input, dim)
+    if input._a.ndim == 0:
+        return _of_vector(mode, input, 0)
     a = np.moveaxis(_comparable(input), axis, -1)
     same = a[..., :, None] == a[..., None, :]
     counts = same.sum(-1)

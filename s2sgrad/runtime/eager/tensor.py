@@ -199,7 +199,7 @@ class Tensor:
 
     def detach(self):
         """The same memory without history: a write to it is still seen by backward passes."""
-        refresh(self)
+        renew(self)
         twin = new(self._a[...], None)
         share(self, twin)
         twin._inference = self._inference
@@ -406,14 +406,19 @@ _FIXED = {  # views that cannot be taken anew, by how they were made
 }
 
 
+def renew(t):
+    """Let `t` have an array object that nobody saved before the last write."""
+    if id(t._a) in STALE:
+        t._a = t._a[...]
+
+
 def refresh(t):
     """Bring `t` up to date with the writes to its memory."""
     f = t._family
     if f is None or t._seen == f.version:
         return
     t._seen = f.version
-    if id(t._a) in STALE:
-        t._a = t._a[...]
+    renew(t)
     f.use(t._a)
     if t._made == "no_grad" and t._base.requires_grad and is_recording():
         t._seen -= 1
