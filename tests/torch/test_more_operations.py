@@ -347,6 +347,60 @@ def test_what_losses_and_layers_refuse_or_stretch():
     assert torch.bincount(torch.tensor([1]), torch.tensor([0.5])).dtype is torch.float32
 
 
+def test_nothing_to_look_at_and_nothing_kept():
+    q, mask = leaf(A), torch.tensor([[False] * 3, [True] * 3, [True] * 3])
+    out = functional.scaled_dot_product_attention(q, leaf(B), leaf(B), attn_mask=mask)
+    assert out[0].tolist() == [0] * 4 and not out.isnan().any()
+    out.sum().backward()
+    assert q.grad[0].tolist() == [0] * 4 and not q.grad.isnan().any()
+    assert functional.dropout(leaf(A), 1.0).tolist() == (A * 0).tolist()
+    x = torch.ones(3)
+    assert functional.dropout(x, 1.0, inplace=True) is x and x.tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        functional.dropout(x, 1.5)
+
+
+def test_rows_of_a_table():
+    table, numbers = leaf(A), torch.tensor([0, 2, 2])
+    functional.embedding(numbers, table, padding_idx=-1).sum().backward()
+    assert table.grad.tolist() == [[1] * 4, [0] * 4, [0] * 4]
+    functional.embedding(numbers, table, max_norm=0.5)
+    assert np.allclose(np.linalg.norm(table.detach().numpy(), axis=1)[[0, 2]], 0.5)
+    with pytest.raises(IndexError, match="index -1"):
+        functional.embedding(torch.tensor([-1]), table)
+    with pytest.raises(NotImplementedError):
+        functional.embedding(numbers, table, scale_grad_by_freq=True)
+
+
+def test_softplus_is_the_input_above_its_threshold():
+    x = leaf([0.1, 3.0])
+    y = functional.softplus(x, 2.0, 1.0)
+    assert np.allclose(y.tolist(), [np.log1p(np.exp(0.2)) / 2, 3.0], rtol=1e-15)
+    y[1].backward()
+    assert x.grad.tolist() == [0, 1]
+
+
+def test_integers_are_not_divided_by_zero():
+    n = torch.tensor([7, -7])
+    for function in (torch.remainder, torch.fmod, torch.floor_divide):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            function(n, 0)
+    big = 2**60 + 1
+    assert torch.tensor([big, -7]).div(torch.tensor([1, 2]), rounding_mode="trunc").tolist() == [big, -3]
+
+
+def test_what_is_scaled_by_zero_is_not_looked_at():
+    x = leaf([[math.nan]])
+    out = torch.addmm(x, leaf([[2.0]]), leaf([[3.0]]), beta=0)
+    out.sum().backward()
+    assert out.tolist() == [[6]] and x.grad.tolist() == [[0]]
+    assert [t.shape for t in torch.atleast_2d(x[0], x[0, 0])] == [(1, 1), (1, 1)]
+    with pytest.raises(RuntimeError, match="at most one axis"):
+        leaf([1.0]).quantile(torch.tensor([[0.5]], dtype=F64))
+    with pytest.raises(RuntimeError, match="at most half"):
+        functional.max_pool2d(leaf(A)[None], 2, padding=2)
+
+
 def test_running_moments():
     mean, var = torch.zeros(4, dtype=F64), torch.ones(4, dtype=F64)
     functional.batch_norm(leaf(A), mean, var, training=True, momentum=0.5)

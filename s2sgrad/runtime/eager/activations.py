@@ -7,6 +7,7 @@ from s2sgrad.runtime.eager.call import call, floating
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
+from s2sgrad.runtime.eager.tensor import new
 
 
 @nn()
@@ -36,16 +37,22 @@ def elu(input, alpha=1.0, inplace=False):
 
 @nn()
 def softplus(input, beta=1.0, threshold=20.0):
-    """``log(1 + exp(beta * input)) / beta``."""
-    if beta == 1:
-        return call("Softplus", neural.softplus, floating(input))
-    return call("Softplus", neural.softplus, floating(input) * beta) / beta
+    """``log(1 + exp(beta * input)) / beta``; the input where ``beta * input`` is above `threshold`."""
+    x = floating(input)
+    out = soft(x) if beta == 1 else soft(x * beta) / beta
+    above = np.asarray(x._a * beta > threshold)
+    return where(new(above, None), x, out) if above.any() else out
+
+
+def soft(x):
+    """``log(1 + exp(x))``."""
+    return call("Softplus", neural.softplus, floating(x))
 
 
 @nn("logsigmoid")
 def logsigmoid(input):
     """The logarithm of `sigmoid`."""
-    return -softplus(-input)
+    return -soft(-input)
 
 
 @nn("silu", "swish")
@@ -57,7 +64,7 @@ def silu(input, inplace=False):
 @nn()
 def mish(input, inplace=False):
     """``input * tanh(softplus(input))``."""
-    return input * UNARY["tanh"](softplus(input))
+    return input * UNARY["tanh"](soft(input))
 
 
 @nn()

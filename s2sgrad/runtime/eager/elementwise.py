@@ -117,15 +117,23 @@ def div(input, other, *, rounding_mode=None):
         return _div(x, y)
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(f"rounding_mode is None, 'floor' or 'trunc', not {rounding_mode!r}")
-    (x, y), d = promoting(x, y)
+    (x, y), d = _divided(x, y)
     if d.rank < 2:
         out = np.floor_divide(_array(x), _array(y))
         if rounding_mode == "trunc":
-            out = np.trunc(np.asarray(_array(x)) / _array(y)).astype(d.numpy)
-        return new(np.asarray(out), None)
+            out = out + ((out < 0) & (out * _array(y) != _array(x)))
+        return new(np.asarray(out, d.numpy), None)
     if rounding_mode == "floor":
         return call("Div", neural.floor_quotient, x, y)
     return trunc(_div(x, y))
+
+
+def _divided(x, y):
+    """`promoting`; integers are not divided by zero."""
+    both, d = promoting(x, y)
+    if d.rank < 2 and not np.all(_array(both[1])):
+        raise RuntimeError("ZeroDivisionError: integers are divided by zero")
+    return both, d
 
 
 def _array(x):
@@ -135,7 +143,7 @@ def _array(x):
 @op()
 def floor_divide(input, other):
     """``input // other``: no derivative flows through it."""
-    (x, y), d = promoting(_operand(input), _operand(other))
+    (x, y), d = _divided(_operand(input), _operand(other))
     if d.is_complex or d.rank == 0:
         raise NotImplementedError(f"floor_divide is not defined for {d!r}")
     out = new(np.asarray(np.floor_divide(_array(x), _array(y))), None)
@@ -164,14 +172,14 @@ def undifferentiable(name, out, inputs):
 @op()
 def remainder(input, other):
     """The remainder with the sign of `other`, as ``%``."""
-    (x, y), _ = promoting(_operand(input), _operand(other))
+    (x, y), _ = _divided(_operand(input), _operand(other))
     return call("Remainder.1" if isinstance(y, Tensor) else "Remainder", np.remainder, x, y)
 
 
 @op()
 def fmod(input, other):
     """The remainder with the sign of `input`."""
-    (x, y), _ = promoting(_operand(input), _operand(other))
+    (x, y), _ = _divided(_operand(input), _operand(other))
     return call("Fmod.1" if isinstance(y, Tensor) else "Fmod", np.fmod, x, y)
 
 

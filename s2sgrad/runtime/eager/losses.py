@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from s2sgrad.runtime.eager.activations import logsigmoid, softplus
+from s2sgrad.runtime.eager.activations import logsigmoid, soft
 from s2sgrad.runtime.eager.comparing import clamp, clamp_min, where
 from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
@@ -104,16 +104,16 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
 def binary_cross_entropy_with_logits(input, target, weight=None, *, reduction="mean", pos_weight=None):
     """`binary_cross_entropy` of `sigmoid`."""
     if pos_weight is None:
-        loss = softplus(input) - input * target
+        loss = soft(input) - input * target
     else:
-        loss = (1 - target) * input + (1 + (pos_weight - 1) * target) * softplus(-input)
+        loss = (1 - target) * input + (1 + (pos_weight - 1) * target) * soft(-input)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
 @nn()
 def soft_margin_loss(input, target, reduction="mean"):
     """``log(1 + exp(-target * input))``, for targets of 1 and -1."""
-    return _reduced(softplus(-target * input), reduction)
+    return _reduced(soft(-target * input), reduction)
 
 
 @nn()

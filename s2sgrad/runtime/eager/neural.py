@@ -25,16 +25,33 @@ def linear(input, weight, bias=None):
 @nn()
 def dropout(input, p=0.5, training=True, inplace=False):
     """Elements set to zero with a probability, the others scaled up."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
     keep = _source(None).random(input._a.shape) >= p
-    return input * made((keep / (1 - p)).astype(input._a.dtype))
+    scale = made((keep / (1 - p if p < 1 else 1)).astype(input._a.dtype))
+    return input.mul_(scale) if inplace else input * scale
 
 
 @nn()
-def embedding(input, weight, padding_idx=None, **options):
-    """Rows of a table, by their numbers."""
-    return weight[input]
+def embedding(
+    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
+):
+    """Rows of a table, by their numbers; nothing flows to the row of the number `padding_idx`."""
+    if scale_grad_by_freq:
+        raise NotImplementedError("embedding: scale_grad_by_freq is not supported")
+    if input._a.size and input._a.min() < 0:
+        raise IndexError(f"index {input._a.min()} is out of bounds: it may not be negative")
+    if max_norm is not None:
+        with no_grad():
+            used = FUNCTIONS["unique"](input)
+            weight[used] = weight[used].renorm(norm_type, 0, max_norm)
+    rows = weight[input]
+    if padding_idx is None:
+        return rows
+    padding = input == padding_idx % weight._a.shape[0]
+    return where(padding.unsqueeze(-1), rows.detach(), rows) if padding._a.any() else rows
 
 
 @nn()
@@ -165,7 +182,12 @@ def scaled_dot_product_attention(
         attn_mask = new(np.tril(np.ones(weights._a.shape[-2:], bool)), None)
     if attn_mask is not None:
         weights = where(attn_mask, weights, -math.inf) if attn_mask._a.dtype == bool else weights + attn_mask
-    weights = NN["softmax"](weights, -1)
+    nothing = np.isneginf(weights._a).all(-1, keepdims=True)
+    if nothing.any():  # nothing to look at: zero
+        nothing = new(nothing, None)
+        weights = where(nothing, 0.0, NN["softmax"](where(nothing, 0.0, weights), -1))
+    else:
+        weights = NN["softmax"](weights, -1)
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
 
 
@@ -224,6 +246,8 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1):
     """The largest of windows; the first of equal ones takes the gradient."""
     kernel = _pair(kernel_size)
     p = _pair(padding)
+    if any(2 * n > d * (k - 1) + 1 for n, k, d in zip(p, kernel, _pair(dilation), strict=True)):
+        raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={padding}")
     x = pad(input, (p[1],) * 2 + (p[0],) * 2, value=-np.inf) if padding else input
     return _windows(x, kernel, _pair(stride or kernel), _pair(dilation)).flatten(-2).max(-1)[0]
 

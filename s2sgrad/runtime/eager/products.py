@@ -7,6 +7,7 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.comparing import where
 from s2sgrad.runtime.eager.reductions import norm
 from s2sgrad.runtime.eager.registry import LINALG, enter, linalg, op
 from s2sgrad.runtime.eager.shortcuts import product
@@ -73,34 +74,39 @@ def outer(input, vec2):
     return input.unsqueeze(1) * vec2.unsqueeze(0)
 
 
+def _scaled(beta, x):
+    """``beta * x``; 0 without a look at `x`, where beta is 0."""
+    return beta * x if beta else where(new(np.zeros((), bool), None), x, 0)
+
+
 @op()
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """``beta * input + alpha * mat1 @ mat2``."""
-    return beta * input + alpha * mm(mat1, mat2)
+    return _scaled(beta, input) + alpha * mm(mat1, mat2)
 
 
 @op()
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """``beta * input + alpha * mat @ vec``."""
-    return beta * input + alpha * mv(mat, vec)
+    return _scaled(beta, input) + alpha * mv(mat, vec)
 
 
 @op()
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """``beta * input + alpha * batch1 @ batch2``."""
-    return beta * input + alpha * bmm(batch1, batch2)
+    return _scaled(beta, input) + alpha * bmm(batch1, batch2)
 
 
 @op()
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """``beta * input + alpha * outer(vec1, vec2)``."""
-    return beta * input + alpha * outer(vec1, vec2)
+    return _scaled(beta, input) + alpha * outer(vec1, vec2)
 
 
 @op()
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """``beta * input + alpha * (batch1 @ batch2).sum(0)``."""
-    return beta * input + alpha * bmm(batch1, batch2).sum(0)
+    return _scaled(beta, input) + alpha * bmm(batch1, batch2).sum(0)
 
 
 @op(method=False)

@@ -173,7 +173,7 @@ def logcumsumexp(input, dim):
     a = input._a
     if not a.size:
         return input.cumsum(dim)
-    if a.ndim and not a.max() - a.min() < _REACH[a.dtype.itemsize]:
+    if a.ndim and not (np.isfinite(a.max()) and a.max() - a.min() < _REACH[a.dtype.itemsize]):
         parts = input.unbind(dim)  # what exp makes 0 would be lost beside the largest
         return FUNCTIONS["stack"](list(itertools.accumulate(parts, FUNCTIONS["logaddexp"])), dim)
     top = input.detach().amax(dim, keepdim=True)

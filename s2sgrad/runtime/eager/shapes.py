@@ -506,5 +506,16 @@ def no_alias(x):
     return call("Alias", np.reshape, x, x._a.shape)
 
 
-enter("atleast_1d", lambda input: input if input._a.ndim else reshape(input, 1), method=False)
-enter("atleast_2d", lambda input: input if input._a.ndim > 1 else reshape(input, 1, -1), method=False)
+def _of_each(function):
+    """`function` of one tensor, or of several."""
+
+    def forward(*tensors):
+        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+            return function(tensors[0])
+        return tuple([function(x) for x in (tensors if len(tensors) > 1 else tensors[0])])
+
+    return forward
+
+
+enter("atleast_1d", _of_each(lambda x: x if x._a.ndim else reshape(x, 1)), method=False)
+enter("atleast_2d", _of_each(lambda x: x if x._a.ndim > 1 else reshape(x, 1, -1)), method=False)

@@ -26,6 +26,8 @@ def _quantile(input, q, dim, keepdim, interpolation, counts):
     x = input.reshape(-1) if dim is None else input
     axis = 0 if dim is None else _axis(x, dim)
     x = x.movedim(axis, -1) if x._a.ndim else x.reshape(1)
+    if isinstance(q, Tensor) and (q._a.ndim > 1 or q._a.dtype != input._a.dtype):
+        raise RuntimeError("quantile() q must be a number or a tensor of at most one axis, of the type of the input")
     q = np.asarray(q._a if isinstance(q, Tensor) else q, float)
     if q.size and not (q.min() >= 0 and q.max() <= 1):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
