@@ -401,6 +401,16 @@ def test_what_is_scaled_by_zero_is_not_looked_at():
         functional.max_pool2d(leaf(A)[None], 2, padding=2)
 
 
+@pytest.mark.parametrize("which", [(0,), (1,), (2,), (0, 2), (1, 2)])
+def test_einsum_of_tensors_of_which_some_are_constants(which):
+    arrays = [A, B[0], A[:, 0]]
+    tensors = [leaf(a) if i in which else torch.tensor(a) for i, a in enumerate(arrays)]
+    torch.einsum("ij,j,i->", *tensors).backward()
+    wanted = [np.outer(A[:, 0], B[0]), A.T @ A[:, 0], A @ B[0]]
+    for i in which:
+        assert np.allclose(tensors[i].grad.numpy(), wanted[i])
+
+
 def test_running_moments():
     mean, var = torch.zeros(4, dtype=F64), torch.ones(4, dtype=F64)
     functional.batch_norm(leaf(A), mean, var, training=True, momentum=0.5)

@@ -190,6 +190,9 @@ def _trim_general(node, function, rule, name):
 def _general_naming(form, function, rule, args, kwargs):
     names = rule.parameters
     paths = form.paths
+    star = _starred(rule)
+    if star is not None:  # all that follow are of the one name
+        names = (*names[:star], *[names[star]] * (len(args) - star))
     heads = [names[p[0]] if isinstance(p[0], int) and p[0] < len(names) else p[0] for p in paths]
     if rule.kind == "linear":
         read = set(names[1:])
@@ -206,10 +209,21 @@ def _general_naming(form, function, rule, args, kwargs):
     held = [out_or_arg for out_or_arg in reads if out_or_arg == "out" or _has_array(args, kwargs, out_or_arg)]
     if paths and all(len(p) == 2 for p in paths):
         return Naming(tuple(p[1] for p in paths), len(args[paths[0][0]]), not held, tuple(reads))
+    if star is not None and all(isinstance(p[0], int) for p in paths):
+        return Naming(tuple(p[0] - star for p in paths), len(args) - star, not held, tuple(reads))
     differentiable = [n for n in names if n in rule.differentiable] or list(heads)
     places = tuple(differentiable.index(h) if h in differentiable else i for i, h in enumerate(heads))
     present = [n for i, n in enumerate(names) if n in differentiable and (i < len(args) or n in kwargs)]
     return Naming(places, max(len(present), max(places, default=0) + 1), not held, tuple(reads))
+
+
+def _starred(rule):
+    """The position of the parameter that stands for any number of arguments, or None."""
+    for pullback in rule.pullbacks.values():
+        for name, p in signature(pullback).parameters.items():
+            if p.kind is p.VAR_POSITIONAL and name in rule.parameters:
+                return rule.parameters.index(name)
+    return None
 
 
 def _skipped(function, head):

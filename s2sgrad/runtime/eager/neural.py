@@ -35,9 +35,7 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 
 @nn()
-def embedding(
-    input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
-):
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of a table, by their numbers; nothing flows to the row of the number `padding_idx`."""
     if scale_grad_by_freq:
         raise NotImplementedError("embedding: scale_grad_by_freq is not supported")
