@@ -411,6 +411,25 @@ def test_einsum_of_tensors_of_which_some_are_constants(which):
         assert np.allclose(tensors[i].grad.numpy(), wanted[i])
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["relu", "relu6", "hardtanh", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardsigmoid", "hardswish"],
+)
+def test_activations_in_place(name):
+    function = getattr(functional, name)
+    x, y = leaf(A), leaf(A)
+    content = x.clone()
+    part = content[0]
+    assert function(content, inplace=True) is content
+    wanted = function(y)
+    assert np.array_equal(part.detach().numpy(), wanted[0].detach().numpy())
+    (content * content).sum().backward()
+    (wanted * wanted).sum().backward()
+    assert np.allclose(x.grad.numpy(), y.grad.numpy(), rtol=1e-14)
+    with pytest.raises(RuntimeError, match="leaf"):
+        function(x, inplace=True)
+
+
 def test_running_moments():
     mean, var = torch.zeros(4, dtype=F64), torch.ones(4, dtype=F64)
     functional.batch_norm(leaf(A), mean, var, training=True, momentum=0.5)

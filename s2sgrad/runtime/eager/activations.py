@@ -1,34 +1,58 @@
 """``torch.nn.functional``: activations."""
 
+import functools
+import inspect
+
 import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager.call import call, floating
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.elementwise import UNARY
+from s2sgrad.runtime.eager.inplace import assigned, check_writable
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.tensor import new
 
 
+def _in_place_too(function):
+    """`function`, which writes its result into the input where its last argument, ``inplace``, says so."""
+    last = len(inspect.signature(function).parameters) - 1
+
+    @functools.wraps(function)
+    def forward(input, *args, inplace=False, **kwargs):
+        if len(args) == last:
+            *args, inplace = args
+        if not inplace:
+            return function(input, *args, **kwargs)
+        check_writable(input)
+        return assigned(input, function(input.clone(), *args, **kwargs))
+
+    return forward
+
+
 @nn()
+@_in_place_too
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """`input` where positive, scaled elsewhere."""
     return call("LeakyRelu", neural.leaky_relu, input, negative_slope)
 
 
 @nn()
+@_in_place_too
 def relu6(input, inplace=False):
     """`input` within 0 and 6; no gradient at the bounds."""
     return call("Hardtanh", neural.open_clamp, input, 0.0, 6.0)
 
 
 @nn()
+@_in_place_too
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """`input` within bounds; no gradient at the bounds."""
     return call("Hardtanh", neural.open_clamp, input, min_val, max_val)
 
 
 @nn()
+@_in_place_too
 def elu(input, alpha=1.0, inplace=False):
     """`input` where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
     low = alpha * UNARY["expm1"](clamp(input, max=0.0))
@@ -56,12 +80,14 @@ def logsigmoid(input):
 
 
 @nn("silu", "swish")
+@_in_place_too
 def silu(input, inplace=False):
     """``input * sigmoid(input)``."""
     return input * UNARY["sigmoid"](input)
 
 
 @nn()
+@_in_place_too
 def mish(input, inplace=False):
     """``input * tanh(softplus(input))``."""
     return input * UNARY["tanh"](soft(input))
@@ -87,12 +113,14 @@ def softsign(input):
 
 
 @nn()
+@_in_place_too
 def celu(input, alpha=1.0, inplace=False):
     """`input` where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     return where(input > 0, input, alpha * UNARY["expm1"](clamp(input, max=0.0) / alpha))
 
 
 @nn()
+@_in_place_too
 def selu(input, inplace=False):
     """`elu`, scaled so that a mean of 0 and a variance of 1 stay."""
     return 1.0507009873554805 * elu(input, 1.6732632423543772)
@@ -107,18 +135,21 @@ def prelu(input, weight):
 
 
 @nn()
+@_in_place_too
 def threshold(input, threshold, value, inplace=False):
     """`input` where larger than `threshold`, `value` elsewhere."""
     return where(input > threshold, input, value)
 
 
 @nn()
+@_in_place_too
 def hardsigmoid(input, inplace=False):
     """``relu6(input + 3) / 6``."""
     return relu6(input + 3) / 6
 
 
 @nn()
+@_in_place_too
 def hardswish(input, inplace=False):
     """``input * hardsigmoid(input)``."""
     return input * hardsigmoid(input)
@@ -161,3 +192,10 @@ for _f in (logsigmoid, softplus, celu, selu, threshold):
     enter(_f.__name__, _f, method=False)
 for _f in (prelu, hardshrink):
     enter(_f.__name__, _f)
+
+
+@nn()
+@_in_place_too
+def relu(input, inplace=False):
+    """`input` where positive, 0 elsewhere."""
+    return UNARY["relu"](input)

@@ -431,6 +431,5 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
     return add(input, div(tensor1, tensor2), alpha=value)
 
 
-nn("relu")(UNARY["relu"])
 nn("sigmoid")(UNARY["sigmoid"])
 nn("tanh")(UNARY["tanh"])
