@@ -69,6 +69,15 @@ def test_one_of_several_views_can_be_detached_after_a_write():
         part * 2
 
 
+def test_a_view_of_an_element_is_written():
+    x = leaf(1.0, 2.0)
+    y = x.clone()
+    y[0].view(()).mul_(3)
+    y[1].transpose_(0, -1).mul_(5)
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 5]
+
+
 def test_a_result_continues_from_what_was_written():
     x = leaf(1.0, 2.0)
     y = x * 2

@@ -76,9 +76,10 @@ _item_forms = {}
 def _basic(x, key):
     """``x[key]`` by integers and slices: a view."""
     refresh(x)
-    out = x._a[key]
+    out, step = x._a[key], key
     if type(out) is not _ndarray:
-        out = x._a[(*key, ...) if type(key) is tuple else (key, ...)]
+        step = (*key, ...) if type(key) is tuple else (key, ...)  # a view of no axes, which steps may follow
+        out = x._a[step]
     node = node_of(x)
     if node is not None:
         name = _name(key)
@@ -87,7 +88,7 @@ def _basic(x, key):
             form = _item_forms[name] = renamed(Form(name, ITEM.pull, width=2), name, Naming((0,), 1, True, ()))
         node = make_node(form, (_like(x._a), key), node)
     t = new(out, node)
-    as_view(x, t, (item_step(key),))
+    as_view(x, t, (item_step(step),))
     return t
 
 
