@@ -1009,3 +1009,13 @@ def read_before_a_view_of_a_view_is_written(a, b, k):
     v[:2] *= 0.5
     v.sort()
     return np.sum(u * u)
+
+
+@program(LINE, 0.9, engine="compiled", argnums=1)
+def plain_array_changed_by_what_is_in_a_dict(x, q):
+    box = {"a": 1.5 if q > 0.5 else 0.5, "b": np.sum(x), "c": x.astype(np.float32)}
+    y = np.array([box.get("a", 0.0), np.prod(x)])
+    y[1] -= np.sum(box["c"] ** 2)
+    z = x[:2] * 1.0
+    z += box["b"]
+    return q * q + y[1] * q + z[0] * q

@@ -391,7 +391,8 @@ class Statements:
             self.write(target.value, statement)
             inert = self.inert(statement.value)
             reads = inert.reads | self.reads_of(target)
-            self.emit(ir.Verbatim(statement, reads, {}, self.found.location(statement)))
+            node = gast.AugAssign(target, statement.op, inert.node)
+            self.emit(ir.Verbatim(node, reads, {}, self.found.location(statement)))
             return
         name = target.id
         if name not in self.env:
@@ -419,7 +420,8 @@ class Statements:
         old = self.env[name]
         result = self.value(name, self.type_of(old) if kind is Kind.ARRAY else ir.UNKNOWN, False, self.regions_of(old))
         reads = inert.reads | {name: self.data(old, statement)}
-        self.emit(ir.Verbatim(statement, reads, {name: result}, self.found.location(statement)))
+        node = gast.AugAssign(target, statement.op, inert.node)
+        self.emit(ir.Verbatim(node, reads, {name: result}, self.found.location(statement)))
         self.env[name] = result
 
     def statement_Delete(self, statement, after):
