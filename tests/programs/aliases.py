@@ -1019,3 +1019,31 @@ def plain_array_changed_by_what_is_in_a_dict(x, q):
     z = x[:2] * 1.0
     z += box["b"]
     return q * q + y[1] * q + z[0] * q
+
+
+@program(LINE, SQUARE, 1.3, engine="compiled", argnums=(0, 1, 2))
+@program(LINE, SQUARE, 0.3, engine="compiled", argnums=(0, 1, 2), name="part_of_a_vector_or_a_matrix_2")
+def part_of_a_vector_or_a_matrix(x, a, k):
+    u = x[1:] if k > 1 else a
+    x[1] = k * 3
+    return np.sum(u * u)
+
+
+@program(LINE, SQUARE, 1.3, engine="tape", argnums=(0, 1, 2))
+@program(LINE, SQUARE, 0.3, engine="tape", argnums=(0, 1, 2), name="vector_of_a_part_or_a_matrix_2")
+def vector_of_a_part_or_a_matrix(x, a, k):
+    u = x[1:] if k > 1 else a
+    u[0] = k * 3
+    return np.sum(x * x) + np.sum(a**2)
+
+
+@program(LINE, 5.0, engine="tape", argnums=(0, 1))
+@program(LINE, 0.6, engine="tape", argnums=(0, 1), name="best_that_is_none_is_exchanged_2")
+def best_that_is_none_is_exchanged(x, k):
+    best = old = None
+    u = x * 1.0
+    for i in range(3):
+        if x[i] > k:
+            best = x[i] * 1.0
+        u[i], old = x[0] * 2, best
+    return np.sum(u * x) + (old if old is not None else 0.0)

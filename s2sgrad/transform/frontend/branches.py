@@ -222,25 +222,36 @@ class Branches:
 
     def hand_on(self, statement, test, then, orelse, alive, env, before) -> None:
         """An `If` one branch of which raises: what the other one assigned goes on."""
-        results = []
-        known: dict = {}
+        results, stale = self.handed_on(env, before, alive, orelse if alive is then else then)
+        self.emit(ir.If(test, then, orelse, results, self.found.location(statement)))
+        self.renew_objects(stale=stale)
+
+    def handed_on(self, env: dict, before: dict, alive: ir.Block, dead: ir.Block) -> tuple:
+        """Let the names stand for what they are after a block that ended with `env`, the only one that goes on.
+
+        Gives the results of the block, and the objects that have changed in it.
+        """
+        results: list = []
+        given = {thing: thing for thing in before.values() if isinstance(thing, ir.Value)}
         stale: set = set()
-        dead = orelse if alive is then else then
         for name, thing in env.items():
-            if thing in known:
-                self.env[name] = known[thing]
-            elif thing is not before.get(name) and isinstance(thing, ir.Value) and thing in self.objects:
+            now = thing
+            if thing is before.get(name) or not isinstance(thing, ir.Value):
+                pass
+            elif thing in given:  # another name of the same
+                now = given[thing]
+            elif thing in self.objects:
                 stale.add(self.objects[thing])
-            elif thing is not before.get(name) and isinstance(thing, ir.Value):
-                known[thing] = after = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
-                self.see_ways(after, thing)
-                self.same_optional(after, thing)
-                results.append(after)
+            else:
+                now = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
+                now.partial = thing.partial
+                self.see_ways(now, thing)
+                self.same_optional(now, thing)
+                results.append(now)
                 alive.results = (*alive.results, thing)
                 dead.results = (*dead.results, ir.Constant(None))
-                self.env[name] = after
-        self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
-        self.renew_objects(stale=stale)
+            self.env[name] = now
+        return tuple(results), stale
 
     def if_returns(self, statement, rest: list, after: frozenset):
         """An `if` that may return: what follows it moves into the branches that go on."""

@@ -26,6 +26,10 @@ OPEN = (gast.Tuple, gast.List, gast.Slice, gast.keyword)  # made of their parts 
 CONSUMING = frozenset({"sum", "list", "tuple", "max", "min", "sorted"})
 
 
+class Inseparable(Exception):
+    """What is to be taken out of an expression cannot be, without changing what is evaluated when."""
+
+
 class Hoisting:
     """Takes parts out of expressions.
 
@@ -70,7 +74,7 @@ class Hoisting:
         self.rebound = named | self.changing
         try:
             left = self._parts(node, found) if whole and self.wanted(node) else self._taken(node, found)
-        except NotImplementedError:
+        except Inseparable:
             return None
         return locate(found, node), locate([left], node)[0]
 
@@ -78,7 +82,7 @@ class Hoisting:
         """An expression whose parts have names; None where that cannot be."""
         try:
             left = self._parts(node, found, held=True)
-        except NotImplementedError:
+        except Inseparable:
             return None
         locate(found, node)
         return left
@@ -107,7 +111,7 @@ class Hoisting:
         if isinstance(node, OPEN):
             return self._parts(node, found, held)
         if isinstance(node, gast.Starred) and (held or self.is_in(node)):
-            raise NotImplementedError
+            raise Inseparable
         if not self.is_in(node):
             return self.named(node, found) if held and not self.is_lasting(node) else node
         match node:
@@ -128,7 +132,7 @@ class Hoisting:
         places = evaluated(node)
         inside = [i for i, (_, part) in enumerate(places) if self.is_in(part)]
         if len(inside) < sum(map(self.is_in, syntax.children(node))):
-            raise NotImplementedError  # some are not always evaluated, or in another order
+            raise Inseparable  # some are not always evaluated, or in another order
         last = inside[-1] if inside else -1
         for i, (place, part) in enumerate(places):
             if i > last and not held:
@@ -174,7 +178,7 @@ class Hoisting:
         found: list = []
         try:
             self._collected(node, found, name)
-        except NotImplementedError:
+        except Inseparable:
             return None
         return locate(found, node)
 
@@ -188,7 +192,7 @@ class Hoisting:
         body = [*inner, gast.Expr(gast.Call(gast.Attribute(load(name), "append", gast.Load()), [element], []))]
         for i, generator in reversed(list(enumerate(node.generators))):
             if generator.is_async:
-                raise NotImplementedError
+                raise Inseparable
             for condition in reversed(generator.ifs):
                 inner = []
                 test = self._taken(renamed(condition, names), inner)
@@ -246,7 +250,7 @@ def renamed(node, names: dict):
         return gast.copy_location(gast.Name(names.get(node.id, node.id), node.ctx, None, None), node)
     if isinstance(node, (*syntax.FUNCTIONS, *syntax.COMPREHENSIONS)):
         if any(isinstance(n, gast.Name) and n.id in names for n in gast.walk(node)):
-            raise NotImplementedError
+            raise Inseparable
         return node
     if not isinstance(node, gast.AST):
         return node

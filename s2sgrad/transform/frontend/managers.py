@@ -98,29 +98,9 @@ class Managers:
 
     def within(self, block: ir.With, env: dict) -> None:
         """Add a `with` whose block ends with the environment `env`, which becomes the one after it."""
-        before, results = self.env, []
+        before = self.env
         self.env = {name: thing for name, thing in before.items() if name in env}
-        stale = set()
-        given = {thing: thing for thing in before.values() if isinstance(thing, ir.Value)}
-        for name, thing in env.items():
-            if thing is before.get(name) or not isinstance(thing, ir.Value):
-                self.env[name] = thing
-                continue
-            if thing in given:  # another name of the same
-                self.env[name] = given[thing]
-                continue
-            if thing in self.objects:
-                stale.add(self.objects[thing])
-                self.env[name] = thing
-                continue
-            self.env[name] = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
-            given[thing].partial = thing.partial
-            self.see_ways(given[thing], thing)
-            self.same_optional(self.env[name], thing)
-            results.append(self.env[name])
-            block.then.results = (*block.then.results, thing)
-            block.orelse.results = (*block.orelse.results, ir.Constant(None))
-        block.results = tuple(results)
+        block.results, stale = self.handed_on(env, before, block.then, block.orelse)
         self.emit(block)
         self.renew_objects(stale=stale)
 

@@ -218,7 +218,6 @@ class Statements:
 
     def expressions_or_views(self, nodes: list) -> list:
         """The values of expressions; what is a view of an array is known as one, whether a derivative flows or not."""
-        self.need(nodes)
         things = []
         for node in nodes:
             view = None if isinstance(node, gast.Name) else self.view_of(node)

@@ -9,13 +9,13 @@ all that is done: what the answer says of the flow of values is a `Same`.
 
 import operator
 
-import gast
 import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import aliases, ir
-from s2sgrad.transform.frontend.kinds import BOOL, MISSING, constant_of
-from s2sgrad.transform.ir import Constant, Kind
+from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend.kinds import BOOL
+from s2sgrad.transform.ir import Constant
 
 ITSELF = ((),)
 MOST = 4  # ways that one array may look at another
@@ -29,10 +29,8 @@ class Ways:
         op = self.views.get(thing) if isinstance(thing, ir.Value) else None
         if op is None:
             return self.ways.get(thing) if isinstance(thing, ir.Value) else None
-        before, args = self.ways_of(op.args[0]), tuple(map(literal, op.args[1:]))
-        if before is None or not never_fails(op, args):
-            return None
-        return tuple((*way, (op.function, args, op.spelling)) for way in before)
+        before, step = self.ways_of(op.args[0]), step_of(op)
+        return None if before is None or step is None else tuple((*way, step) for way in before)
 
     def see_ways(self, value: ir.Value, *sources) -> None:
         """Note how a value that is one of `sources` may look at an array."""
@@ -69,20 +67,15 @@ class Ways:
         now = thing
         if mine == theirs and len(mine) == 1:
             now = self.one_of(self.asked_same(now, new, mine == ITSELF), ir.Block([], (new,)), now)
-        elif theirs == ITSELF:
-            for way in mine:
-                view = self.looked_at(new, way)
+        elif ITSELF in (mine, theirs):
+            inside = theirs == ITSELF  # it may look at what was written to, or that at it
+            for way in mine if inside else theirs:
+                view, part = self.looked_at(new if inside else now, way), now if inside else new
                 if view is None:
                     return
-                if view.type.ndim == thing.type.ndim:
-                    now = self.one_of(self.asked_same(now, view, not way), ir.Block([], (view,)), now)
-        elif mine == ITSELF:
-            for way in theirs:
-                view = self.looked_at(now, way)
-                if view is None:
-                    return
-                if view.type.ndim == new.type.ndim:
-                    now = self.one_of(self.asked_same(new, view, not way), self.written_back(now, view, new), now)
+                if may_be_of_one_shape(view.type, part.type):
+                    block = ir.Block([], (view,)) if inside else self.written_back(now, view, new)
+                    now = self.one_of(self.asked_same(part, view, not way), block, now)
         else:
             return
         done[thing] = now
@@ -123,43 +116,26 @@ class Ways:
         return result
 
 
-def literal(operand) -> Constant | None:
-    """An operand that is the same everywhere, such as the index of ``x[1:, ::-1]``; None where it is not."""
-    if isinstance(operand, Constant):
-        return operand
-    if not isinstance(operand, ir.Code) or operand.reads:
+def may_be_of_one_shape(a: ir.Type, b: ir.Type) -> bool:
+    return a.ndim == b.ndim or None in (a.ndim, b.ndim)
+
+
+def step_of(op: ir.Op) -> tuple | None:
+    """A view as what can be had of any array of enough dimensions: a slice, a transpose, all in one row; else None."""
+    if op.kwargs:
         return None
-    value = index_of(operand.node)
-    return None if value is MISSING else Constant(value)
-
-
-def index_of(node):
-    """The value of a literal index.
-
-    >>> index_of(gast.parse("x[1:, ::-1]", mode="eval").body.slice)
-    (slice(1, None, None), slice(None, None, -1))
-    """
-    if isinstance(node, gast.Slice):
-        bounds = [None if n is None else constant_of(n, MISSING) for n in (node.lower, node.upper, node.step)]
-        return MISSING if MISSING in bounds else slice(*bounds)
-    if isinstance(node, gast.Tuple):
-        parts = [index_of(n) for n in node.elts]
-        return MISSING if any(part is MISSING for part in parts) else tuple(parts)
-    return constant_of(node, MISSING)
-
-
-def never_fails(op: ir.Op, args: tuple) -> bool:
-    """Is a view one that can be had of any array of enough dimensions: a slice, a transpose, all in one row?"""
-    if op.kwargs or None in args:
-        return False
     if op.function is operator.getitem:
-        index = args[0].value
-        parts = index if isinstance(index, tuple) else (index,)
-        given = [part for part in parts if isinstance(part, slice)]
-        deep = op.args[0].type.ndim is not None and len(given) <= op.args[0].type.ndim
-        return deep and all(part is None or part is Ellipsis or isinstance(part, slice) for part in parts)
+        entries = types.entries_of(op.args[1]) or [None]
+        sliced = [entry for entry in entries if isinstance(entry, slice)]
+        literal = all(types.OPEN not in (e.start, e.stop, e.step) for e in sliced)
+        if not literal or not all(isinstance(e, slice) or e in (types.NEW, types.ELLIPSIS) for e in entries):
+            return None
+        index = tuple({types.NEW: None, types.ELLIPSIS: Ellipsis}[e] if isinstance(e, str) else e for e in entries)
+        return op.function, (Constant(index if len(index) > 1 else index[0]),), op.spelling
+    args = [types.constant(x) for x in op.args[1:]]
     if op.function in aliases.RESHAPED:
-        shapes = [x.value for x in args]
-        lengths = [n for shape in shapes for n in (shape if isinstance(shape, tuple) else (shape,))]
-        return all(n in (1, -1) for n in lengths) and (not shapes or lengths.count(-1) == 1)
-    return op.function is np.transpose and not args and op.args[0].type.kind is Kind.ARRAY
+        lengths = [n for shape in args for n in (shape if isinstance(shape, tuple) else (shape,))]
+        fits = all(n in (1, -1) for n in lengths) and (not args or lengths.count(-1) == 1)
+    else:
+        fits = op.function is np.transpose and not args
+    return (op.function, tuple(map(Constant, args)), op.spelling) if fits else None

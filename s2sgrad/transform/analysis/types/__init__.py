@@ -65,7 +65,7 @@ from s2sgrad.transform.analysis.types.objects import (
     sequence,
     with_names,
 )
-from s2sgrad.transform.analysis.types.operands import constant, shape_of, type_of
+from s2sgrad.transform.analysis.types.operands import OPEN, constant, shape_of, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, promote, resolve, strong
 from s2sgrad.transform.analysis.types.reductions import averaged, modulus, reduced_axes, reduction
 from s2sgrad.transform.analysis.types.shapes import parts_of, permuted
@@ -76,6 +76,7 @@ __all__ = [
     "INTEGER",
     "LONGEST",
     "NEW",
+    "OPEN",
     "OPERATORS",
     "REAL",
     "VAGUE",
