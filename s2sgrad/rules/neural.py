@@ -69,6 +69,14 @@ def quotient(x, y):
 elementwise(quotient, lambda t, x, y: over(t, y), lambda t, x, y: -over(times(over(t, y), x), y))
 
 
+def copysign(x, y):
+    """The size of `x` with the sign of `y`; its derivative needs the first and the result only."""
+    return np.copysign(x, y)
+
+
+elementwise(copysign, lambda t, x, y, out: t * np.sign(x) * np.copysign(1.0, out), None)
+
+
 def _in_type_of(x, out):
     kind = np.asarray(x).dtype
     return out[()] if kind.kind in "biu" else out.astype(kind)[()]

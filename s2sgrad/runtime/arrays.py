@@ -104,7 +104,7 @@ def times(g, p):
     """
     if isinstance(g, float) and isinstance(p, float):
         return g * p if g != 0.0 else 0.0
-    if _is_finite(p):
+    if is_finite(p):
         return g * p
     with np.errstate(all="ignore"):
         q = np.multiply(g, p)
@@ -121,7 +121,7 @@ def product(g, *factors):
     >>> product(np.array([0.0, 2.0]), np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
     array([ 0., 12.])
     """
-    if not _is_finite(factors[-1]):
+    if not is_finite(factors[-1]):
         return functools.reduce(times, factors, g)
     for p in factors:
         g = g * p
@@ -214,7 +214,7 @@ def _has_no_nan(q):
     return not np.count_nonzero(q != q)
 
 
-def _is_finite(p):
+def is_finite(p):
     """Whether no entry is nan or infinite."""
     if isinstance(p, float):
         return math.isfinite(p)

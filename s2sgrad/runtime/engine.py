@@ -78,7 +78,7 @@ def _run(run, wanted, release, leaves_only, node, g):
             number = -heappop(heap)
             node = nodes.pop(number)
             g = pending.pop(number)
-        mine = False  # whether g is surely an array that nobody else holds, of the value's shape and type float64
+        mine = None  # the type of g, where it is surely an array that nobody else holds and of the value's shape
         while True:  # straight on while the newest pending node is the one just reached
             form = node.form
             saved = node.saved
@@ -88,8 +88,8 @@ def _run(run, wanted, release, leaves_only, node, g):
             if not leaves_only and number in wanted:
                 found[number] = g
                 owned.discard(number)
-                mine = False
-            pull = form.over if mine else form.pull
+                mine = None
+            pull = form.over if mine is form.fresh else form.pull
             lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
             if lone == 2:
                 g = pull(g, saved[0], saved[1])
@@ -98,7 +98,7 @@ def _run(run, wanted, release, leaves_only, node, g):
             elif form is LEAF:
                 if number in wanted:
                     found[number] = g
-                    if mine:
+                    if mine is not None:
                         owned.add(number)
                 break
             else:

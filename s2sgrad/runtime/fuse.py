@@ -8,44 +8,89 @@ holds, and numbers are boxed::
     subtract(c1, v1, v1)
     return multiply(t, v1, v1)
 
-Only the house's own rules are run with symbols, and only what consists of ufuncs and plain operators comes out of it;
-all else stays as it is. The programs are for float64 arrays of one shape (and boxed numbers).
+Only the house's own rules are run with symbols, and only what consists of ufuncs, plain operators, `over` and `times`
+comes out of it; all else stays as it is. The programs are for arrays of one type and shape (and boxed numbers).
 """
+
+import math
+from types import FunctionType
 
 import numpy as np
 
-_boxes = {}
+from s2sgrad.runtime.arrays import is_finite, over, times
 
 
-def box(number):
-    """A number as a float64 array of dimension 0: NumPy calculates with that twice as fast as with the number.
+class Boxes(dict):
+    """Numbers as arrays of dimension 0, of one type: NumPy calculates with these twice as fast as with the numbers.
 
     Examples
     --------
-    >>> box(0.5) is box(0.5), box(-0.0)
+    >>> boxes = Boxes(np.float64)
+    >>> boxes[0.5] is boxes[0.5], boxes[-0.0]
     (True, array(-0.))
     """
-    found = _boxes.get(number)
-    if found is None:
-        found = np.array(float(number))
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+
+    def __missing__(self, number):
+        found = np.array(float(number), self.dtype)
         found.flags.writeable = False
         if number != 0.0:  # whose sign a dict does not see
-            if len(_boxes) > 1000:
-                _boxes.clear()
-            _boxes[number] = found
-    return found
+            if len(self) > 1000:
+                self.clear()
+            self[number] = found
+        return found
+
+
+BOXES = {np.dtype(kind): Boxes(kind) for kind in (np.float64, np.float32)}
 
 
 def unboxed(value):
-    """The number of a box; anything else as it is.
+    """The number of a box, the shortest that is rounded to it; anything else as it is.
 
     Examples
     --------
-    >>> unboxed(box(0.5)), unboxed("0.5")
-    (0.5, '0.5')
+    >>> unboxed(Boxes(np.float32)[0.1]), unboxed("0.1")
+    (0.1, '0.1')
     """
     is_box = type(value) is np.ndarray and not value.ndim and value.base is None and not value.flags.writeable
-    return value.item() if is_box else value
+    if not is_box:
+        return value
+    return float(str(value[()])) if value.dtype.char == "f" else value.item()
+
+
+# ---------------------------------------------------------------- what is more than a ufunc
+
+
+def _quotient(g, d, out=None):
+    """`over`, whose result may take the place of an operand."""
+    if not d.ndim:  # a number
+        number = d.item()
+        simple = number != 0.0 and math.isfinite(number)
+    else:
+        simple = np.count_nonzero(d) == d.size and is_finite(d)
+    return np.divide(g, d, out) if simple else _placed(over(g, d), out)
+
+
+def _product(g, p, out=None):
+    """`times`, whose result may take the place of an operand."""
+    return np.multiply(g, p, out) if is_finite(p) else _placed(times(g, p), out)
+
+
+def _placed(value, out):
+    if out is None:
+        return value
+    out[...] = value
+    return out
+
+
+def _on_symbols(partial):
+    """A rule's line in which `over` and `times` are steps of the program."""
+    steps = {"over": lambda g, d: _applied(_quotient, (g, d)), "times": lambda g, p: _applied(_product, (g, p))}
+    return FunctionType(partial.__code__, partial.__globals__ | steps, None, partial.__defaults__, partial.__closure__)
 
 
 class _Unfit(Exception):
@@ -81,10 +126,12 @@ for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply
     setattr(_Symbol, f"__r{_name}__", lambda b, a, u=_ufunc: _applied(u, (a, b)))
 
 
-def _applied(ufunc, args):
-    if f"{'d' * len(args)}->d" not in ufunc.types or any(type(a) not in (_Symbol, int, float) for a in args):
+def _applied(function, args):
+    if any(type(a) not in (_Symbol, int, float) for a in args):
         raise _Unfit
-    return _Symbol(ufunc, args)
+    if isinstance(function, np.ufunc) and any(f"{c * len(args)}->{c}" not in function.types for c in "df"):
+        raise _Unfit
+    return _Symbol(function, args)
 
 
 def _uses(expression, name):
@@ -112,10 +159,13 @@ class _Program:
     ----------
     numbers : frozenset
         The names of what are numbers: never the place of a result.
+    dtype : numpy.dtype
+        Of the arrays, and of the boxed numbers.
     """
 
-    def __init__(self, numbers):
+    def __init__(self, numbers, dtype):
         self.numbers = numbers
+        self.dtype = dtype
         self.lines = []
         self.names = {}
         self.count = 0
@@ -123,7 +173,7 @@ class _Program:
     def text(self, expression, spare=()):
         """The name of an expression's value, and whether it is an array that nobody else holds."""
         if type(expression) is not _Symbol:
-            return self._named(box(expression), "c"), False
+            return self._named(BOXES[self.dtype][expression], "c"), False
         if expression.ufunc is None:
             return expression.args, expression.args in spare
         args = [self.text(a, spare) for a in expression.args]
@@ -134,8 +184,9 @@ class _Program:
             self.lines.append(f"{call}, {own})")
             return own, True
         self.count += 1
-        narrow = _reads_only(expression, "t")  # nothing but this call makes a result of type float64 of a narrower one
-        self.lines.append(f"v{self.count} = {call}{', dtype=float' if narrow else ''})")
+        if _reads_only(expression, "t"):  # nothing but this call makes a result of the type of one that is narrower
+            call += f", dtype={self._named(self.dtype, 'dtype')}"
+        self.lines.append(f"v{self.count} = {call})")
         return f"v{self.count}", not self._is_number(expression)
 
     def _is_number(self, expression):
@@ -155,7 +206,7 @@ class _Program:
         return name
 
 
-def fused(partials, parameters, uses_out, plain, numbers=()):
+def fused(partials, parameters, uses_out, plain, numbers=(), dtype=np.float64):
     """Several partials as one program.
 
     Parameters
@@ -169,6 +220,8 @@ def fused(partials, parameters, uses_out, plain, numbers=()):
         The partials as they are, for what turns out not to fit: complex cotangents.
     numbers : tuple of str
         Which arguments are (boxed) numbers.
+    dtype : type
+        Of the arrays.
 
     Returns
     -------
@@ -188,18 +241,20 @@ def fused(partials, parameters, uses_out, plain, numbers=()):
     out = _Symbol(None, "out")
     try:
         with np.errstate(all="ignore"):
-            found = [p(t, *symbols, *([out] if u else [])) for p, u in zip(partials, uses_out, strict=True)]
+            found = [
+                _on_symbols(p)(t, *symbols, *([out] if u else [])) for p, u in zip(partials, uses_out, strict=True)
+            ]
     except Exception:
         return None, None
     if any(type(e) is not _Symbol or e.ufunc is None or "t" in numbers for e in found):
         return None, None
     signature = ", ".join(["t", *parameters, *(["out"] if any(uses_out) else [])])
-    pull = _compiled(found, signature, numbers, (), plain)
-    return pull, _compiled(found, signature, numbers, ("t",), plain)
+    pull = _compiled(found, signature, numbers, dtype, (), plain)
+    return pull, _compiled(found, signature, numbers, dtype, ("t",), plain)
 
 
-def _compiled(expressions, signature, numbers, spare, plain):
-    program = _Program(frozenset(numbers))
+def _compiled(expressions, signature, numbers, dtype, spare, plain):
+    program = _Program(frozenset(numbers), np.dtype(dtype))
     values = []
     for i, expression in enumerate(expressions):
         last = i == len(expressions) - 1
@@ -214,4 +269,4 @@ def _compiled(expressions, signature, numbers, spare, plain):
     return names["pull"]
 
 
-__all__ = ["box", "fused", "unboxed"]
+__all__ = ["BOXES", "Boxes", "fused", "unboxed"]

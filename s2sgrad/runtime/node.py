@@ -25,8 +25,8 @@ class Form:
         The same where `g` is of nobody else's: it may write into it.
     passes : bool
         Whether the cotangent of the only edge is that of the result, as it is.
-    fresh : bool
-        Whether the cotangents are surely arrays of float64 that nobody else holds.
+    fresh : numpy.dtype or None
+        Where the cotangents are surely arrays that nobody else holds: their type.
     twin : callable
         Returns the recording version of `pull`, for derivatives of derivatives.
     links : tuple
@@ -46,12 +46,12 @@ class Form:
         *("_twin", "_make_twin"),
     )
 
-    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None, over=None, passes=False):
+    def __init__(self, name, pull, links=(), out=None, make_twin=None, width=None, over=None, passes=False, fresh=None):
         self.name = name
         self.pull = pull
         self.over = over or pull
         self.passes = passes
-        self.fresh = over is not None
+        self.fresh = fresh
         self.light = False
         self.lone = width if width and len(links) == 1 else 0
         self.links = links

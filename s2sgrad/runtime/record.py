@@ -111,9 +111,9 @@ class Elementwise:
             self._forms[key] = form, keep, out
         return self._forms[key]
 
-    def exact(self, active, number=None) -> Form:
-        """The same for float64 arrays of one shape, of which the argument `number` may be a boxed number instead."""
-        key = ("exact", active, number)
+    def exact(self, active, number=None, dtype=_F64) -> Form:
+        """The same for arrays of one shape and type, of which the argument `number` may be a boxed number instead."""
+        key = ("exact", active, number, dtype)
         if key not in self._forms:
             form, _, out = self.fitting(active)
             partials = [self.partials[i] for i in active]
@@ -121,9 +121,9 @@ class Elementwise:
             if all(getattr(p, "__module__", "").startswith("s2sgrad.rules.") for p in partials):
                 names = ["x", "y", "z"][: len(self.partials)]
                 numbers = () if number is None else (names[number],)
-                pull, over = fused(partials, names, [self.uses_out[i] for i in active], form.pull, numbers)
+                pull, over = fused(partials, names, [self.uses_out[i] for i in active], form.pull, numbers, dtype)
             if pull is not None:
-                form = Form(self.name, pull, active, form.out, form.twin, form.width, over)
+                form = Form(self.name, pull, active, form.out, form.twin, form.width, over, fresh=dtype)
             self._forms[key] = form
         return self._forms[key]
 

@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from s2sgrad.runtime.fuse import box
+from s2sgrad.runtime.fuse import BOXES
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.node import COUNTER, Node
 from s2sgrad.runtime.operands import reflected_name, yields
@@ -25,6 +25,7 @@ _REAL = frozenset((float, np.float64, np.float32))
 # operators that are a ufunc on arrays
 _EXACT = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide}
 _EXACT |= {ufunc: ufunc for ufunc in _EXACT.values()}
+_boxes, _boxes32 = BOXES[_F64], BOXES[_F32]
 
 
 def unary(function):
@@ -33,7 +34,9 @@ def unary(function):
     if operation is None or len(operation.partials) != 1 or operation.partials[0] is None:
         return recorder(function)
     form, (keep,), out = operation.fitting((0,))
-    exact = operation.exact((0,)) if isinstance(function, np.ufunc) or function is operator.neg else form
+    exact = exact32 = form
+    if isinstance(function, np.ufunc) or function is operator.neg:
+        exact, exact32 = [operation.exact((0,), None, dtype) for dtype in (_F64, _F32)]
     (passes,) = operation.passes
 
     def forward(x, *rest, **kwargs):
@@ -52,7 +55,9 @@ def unary(function):
         if kind is _ndarray:
             if z.dtype is _F64:
                 fits = exact
-            elif z.dtype is not _F32:
+            elif z.dtype is _F32:
+                fits = exact32
+            else:
                 return apply(function, (x,))
         elif kind not in _REAL:
             return apply(function, (x,))
@@ -96,13 +101,11 @@ def _with_number(function, operation, reflected, otherwise):
     at = 1 if reflected else 0
     form, keep, out = operation.fitting((at,))
     keep = keep[at]
-    exact = operation.exact((at,), 1 - at)
+    exact, exact32 = [operation.exact((at,), 1 - at, dtype) for dtype in (_F64, _F32)]
     passes = operation.passes[at]
     ufunc = _EXACT.get(function)
-    last = None, None  # a number and its box: a constant of the program is the same object each time
 
     def forward(x, number):
-        nonlocal last
         kind = type(number)
         if kind is Traced:
             return otherwise(x, number)
@@ -114,14 +117,18 @@ def _with_number(function, operation, reflected, otherwise):
             refresh(x)
         data = x.primal
         node = x.node
-        if simple and ufunc is not None and type(data) is _ndarray and data.dtype is _F64:
-            known, boxed = last
-            if known is not number:
-                boxed = box(number)
-                last = number, boxed
+        boxes = None
+        if simple and ufunc is not None and type(data) is _ndarray:
+            if data.dtype is _F64:
+                boxes, fits = _boxes, exact
+            elif data.dtype is _F32:
+                boxes, fits = _boxes32, exact32
+        if boxes is not None:
+            boxed = boxes[number]
             z = ufunc(boxed, data) if reflected else ufunc(data, boxed)
             kind = type(z)
-            fits = exact if kind is _ndarray else form
+            if kind is not _ndarray:
+                fits, boxed = form, number
         else:
             boxed = number
             z = function(number, data) if reflected else function(data, number)
@@ -158,12 +165,14 @@ def _with_number(function, operation, reflected, otherwise):
 
 def _of_two(function, operation, general):
     """The version for two `Traced`; a second operand that is none is left to `general`."""
+    actives = (0,), (1,), (0, 1)
     form_x, (x_x, x_y), x_out = operation.fitting((0,))
     form_y, (y_x, y_y), y_out = operation.fitting((1,))
     form_xy, (xy_x, xy_y), xy_out = operation.fitting((0, 1))
-    exact_x, exact_y, exact_xy = form_x, form_y, form_xy
+    general_forms = exact_forms = exact_forms32 = form_x, form_y, form_xy
     if function in _EXACT:
-        exact_x, exact_y, exact_xy = [operation.exact(active) for active in ((0,), (1,), (0, 1))]
+        exact_forms = [operation.exact(active) for active in actives]
+        exact_forms32 = [operation.exact(active, None, _F32) for active in actives]
     x_passes, y_passes = operation.passes
 
     def forward(first, second):
@@ -182,18 +191,17 @@ def _of_two(function, operation, general):
         kind = type(z)
         if node is None and other is None or PAUSED.count and not is_recording():
             return traced(z, None) if kind is _ndarray else z
-        exact = False
+        forms = general_forms
         if kind is _ndarray:
             dtype = z.dtype
-            if x is y:
-                exact = dtype is _F64
-            else:
+            if dtype is not _F64 and dtype is not _F32:
+                return apply(function, (first, second))
+            if x is not y:
                 shape = z.shape
                 if type(x) is not _ndarray or type(y) is not _ndarray or x.shape != shape or y.shape != shape:
                     return apply(function, (first, second))
-                exact = dtype is _F64 and x.dtype is _F64 and y.dtype is _F64
-            if not exact and dtype is not _F64 and dtype is not _F32:
-                return apply(function, (first, second))
+            if x.dtype is dtype and y.dtype is dtype:
+                forms = exact_forms if dtype is _F64 else exact_forms32
         elif kind not in _REAL:
             return apply(function, (first, second))
         t = Traced()
@@ -203,14 +211,14 @@ def _of_two(function, operation, general):
             if x_passes:
                 t.node = node
                 return t
-            form, edges, keeps_x, keeps_y, out = exact_x if exact else form_x, node, x_x, x_y, x_out
+            form, edges, keeps_x, keeps_y, out = forms[0], node, x_x, x_y, x_out
         elif node is None:
             if y_passes:
                 t.node = other
                 return t
-            form, edges, keeps_x, keeps_y, out = exact_y if exact else form_y, other, y_x, y_y, y_out
+            form, edges, keeps_x, keeps_y, out = forms[1], other, y_x, y_y, y_out
         else:
-            form, keeps_x, keeps_y, out = exact_xy if exact else form_xy, xy_x, xy_y, xy_out
+            form, keeps_x, keeps_y, out = forms[2], xy_x, xy_y, xy_out
             edges = node, other
         t.node = n = Node()
         n.form = form

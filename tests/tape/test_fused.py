@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import s2sgrad
-from s2sgrad.rules import table
+from s2sgrad.rules import neural, table
 from s2sgrad.rules.table import RULES
 from s2sgrad.runtime.fallback import tape_vjp
-from s2sgrad.runtime.fuse import box, fused
+from s2sgrad.runtime.fuse import BOXES, fused
 from s2sgrad.runtime.record import elementwise_of
 
 ELEMENTWISE = [
@@ -23,28 +23,32 @@ def actives(arity):
     return [(i,) for i in range(arity)] + ([(0, 1)] if arity == 2 else [])
 
 
-def arguments(function, arity, numbers=()):
+box = BOXES[np.dtype(float)].__getitem__
+
+
+def arguments(function, arity, dtype, numbers=()):
     rng = np.random.default_rng(arity)
-    args = [box(0.7) if i in numbers else rng.uniform(0.2, 0.9, (2, 3)) for i in range(arity)]
+    args = [BOXES[dtype][0.7] if i in numbers else rng.uniform(0.2, 0.9, (2, 3)).astype(dtype) for i in range(arity)]
     if "arccosh" in getattr(function, "__name__", ""):
         args[0] = 1.0 + args[0]
     return args
 
 
+@pytest.mark.parametrize("dtype", BOXES, ids=str)
 @pytest.mark.parametrize("function", ELEMENTWISE, ids=lambda f: f"{f.__module__}.{f.__name__}")
-def test_programs_compute_what_the_rules_say(function):
+def test_programs_compute_what_the_rules_say(function, dtype):
     operation = elementwise_of(function)
     arity = len(operation.partials)
     for active in actives(arity):
         for number in [None] if arity == 1 or len(active) == 2 else [None, 1 - active[0]]:
             form, keep, out = operation.fitting(active)
-            exact = operation.exact(active, number)
+            exact = operation.exact(active, number, dtype)
             if exact is form:
                 continue
-            args = arguments(function, arity, () if number is None else (number,))
-            result = np.asarray(function(*args), float)
+            args = arguments(function, arity, dtype, () if number is None else (number,))
+            result = np.asarray(function(*args), dtype)
             saved = [a if k else None for a, k in zip(args, keep, strict=True)] + ([result] if out else [])
-            g = np.random.default_rng(7).normal(size=result.shape)
+            g = np.random.default_rng(7).normal(size=result.shape).astype(dtype)
             before = [None if s is None else s.copy() for s in saved]
             due = form.pull(g.copy(), *saved)
             for pull, given in ((exact.pull, g), (exact.over, g.copy())):
@@ -62,11 +66,34 @@ def test_programs_compute_what_the_rules_say(function):
 
 
 def test_the_common_rules_are_programs():
-    for function in (np.sin, np.cos, np.tanh, np.tan, np.square, np.negative, np.deg2rad):
-        operation = elementwise_of(function)
-        assert operation.exact((0,)).fresh, function
-    for active in ((0,), (1,), (0, 1)):
-        assert elementwise_of(np.multiply).exact(active).fresh
+    for dtype in BOXES:
+        for function in (np.sin, np.cos, np.tanh, np.square, np.negative, np.deg2rad, np.exp, np.log, np.sqrt):
+            assert elementwise_of(function).exact((0,), None, dtype).fresh is dtype, function
+        for function in (np.multiply, np.divide, neural.quotient):
+            for active in ((0,), (1,), (0, 1)):
+                assert elementwise_of(function).exact(active, None, dtype).fresh is dtype
+
+
+@pytest.mark.parametrize("dtype", BOXES, ids=str)
+@pytest.mark.parametrize("singular", [0.0, -0.0, np.inf, -np.inf, np.nan, 1e300])
+@pytest.mark.parametrize("function", [np.exp, np.log, np.sqrt, np.divide, neural.quotient, np.arctanh])
+def test_programs_are_the_rules_at_singular_points(function, singular, dtype):
+    operation = elementwise_of(function)
+    arity = len(operation.partials)
+    g = np.array([0.0, -0.0, 1.0, 0.0, np.inf, np.nan], dtype)
+    with np.errstate(all="ignore"):
+        args = [np.array([singular, singular, singular, 2.0, singular, singular], dtype) for _ in range(arity)]
+        out = function(*args)
+        for active in actives(arity):
+            numbers = [None] if len(active) == 2 or arity == 1 else [None, 1 - active[0]]
+            for number in numbers:
+                saved = [BOXES[dtype][singular] if i == number else a for i, a in enumerate(args)]
+                form, _, uses_out = operation.fitting(active)
+                exact = operation.exact(active, number, dtype)
+                saved += [out] if uses_out else []
+                due = form.pull(g.copy(), *saved)
+                for pull in (exact.pull, exact.over):
+                    np.testing.assert_array_equal(pull(g.copy(), *saved), due)
 
 
 @pytest.mark.parametrize(

@@ -316,6 +316,36 @@ def test_views_are_taken_anew_in_any_mode():
     assert v.tolist() == [[2, 4]] and x.grad.tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("write", [lambda b: b.mul_(2), lambda b: b.fill_(2), lambda b: b[1:].fill_(2)])
+def test_a_view_of_what_has_become_a_leaf_follows_it_after_a_write(write):
+    base = torch.ones(3)
+    v, w = base[1:], base[1:].sin()
+    base.requires_grad_()
+    with torch.no_grad():
+        write(base)
+    assert v.requires_grad and not v.is_leaf and not w.requires_grad
+    (v * v + w).sum().backward()
+    assert base.grad.tolist() == [0, 4, 4]
+
+
+def test_the_sign_of_the_tensor_itself():
+    x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+    v = x * 1
+    v.copysign_(v)
+    assert v.tolist() == [1, -2, 3]
+    v.sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]
+
+
+def test_a_view_that_cannot_be_used_any_more_can_be_shown():
+    base = torch.ones(2, 2, requires_grad=True) * 1
+    part = base.unbind(0)[0]
+    base.mul_(2)
+    assert repr(part) == str(part) == "tensor([2., 2.], grad_fn=<Invalid>)"
+    with pytest.raises(RuntimeError, match="several outputs"):
+        part * 2
+
+
 def test_an_index_out_of_range_counts_no_write():
     y = torch.ones(2)
     with pytest.raises(IndexError):

@@ -470,3 +470,62 @@ def test_results_that_do_not_fit_or_would_lose_a_derivative():
         torch.exp(torch.ones(2), out=torch.zeros(2, dtype=torch.int64))
     with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
         torch.exp(torch.ones(2), out=torch.zeros(3))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize(
+    "f, derivative, name",
+    [
+        (lambda x: 1.1 - x, lambda a: -1.0 + 0 * a, "RsubBackward1"),
+        (lambda x: 3 * x, lambda a: 3.0 + 0 * a, "MulBackward0"),
+        (lambda x: x / 1.1, lambda a: 1 / 1.1 + 0 * a, "DivBackward0"),
+        (lambda x: 1.1 / x, lambda a: -1.1 / a**2, "MulBackward0"),
+        (lambda x: x**2, lambda a: 2 * a, "PowBackward0"),
+        (lambda x: x**0.5, lambda a: 0.5 / a**0.5, "PowBackward0"),
+        (lambda x: -x, lambda a: -1.0 + 0 * a, "NegBackward0"),
+        (lambda x: x.mean() * 2, lambda a: 2 / a.size + 0 * a, "MulBackward0"),
+    ],
+)
+def test_operators_with_numbers(f, derivative, name, dtype):
+    x = torch.tensor([0.5, 1.5, 2.5], dtype=dtype, requires_grad=True)
+    for shape in (3,), (3, 1), (1, 3, 1):
+        y = f(x.reshape(shape))
+        assert y.dtype is dtype and y.grad_fn.name() == name
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        assert g.dtype is dtype
+        np.testing.assert_allclose(g.detach().numpy(), derivative(x.detach().numpy()), rtol=1e-6)
+    y = f(x[1])
+    assert y.shape == () and y.dtype is dtype
+    (g,) = torch.autograd.grad(y, x[1].detach().requires_grad_(), allow_unused=True)
+    assert g is None
+
+
+def test_numbers_that_a_node_saved_are_those_of_the_user():
+    x = torch.ones(2, requires_grad=True)
+    assert x.dtype is torch.float32
+    assert (x * 1.1).grad_fn._saved_other == 1.1
+    exponent = (x**2).grad_fn._saved_exponent
+    assert exponent == 2 and type(exponent) is int
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_numbers_that_are_equal_and_not_the_same(dtype):
+    x = torch.ones(2, dtype=dtype, requires_grad=True)
+    for zero in (0.0, -0.0, 0, -0.0):
+        g = torch.autograd.grad((x * zero).sum(), x)[0].numpy()
+        assert np.array_equal(np.signbit(g), np.signbit(np.full(2, zero, float)))
+    nan = float("nan")
+    for number in (nan, 1.0, 1, nan, 2.0):
+        (g,) = torch.autograd.grad((x * number).sum(), x)
+        np.testing.assert_array_equal(g.numpy(), np.full(2, number))
+    assert (x * True).dtype is dtype
+
+
+def test_a_gradient_of_another_type_is_not_narrowed_on_its_way():
+    x = torch.full((3,), 0.3, dtype=torch.float64, requires_grad=True)
+    y = (-torch.sin(x * 1.1)).to(torch.float32) * 1.1
+    (-y.to(torch.float64).exp()).sum().backward()
+    a = x.detach().numpy()
+    due = np.exp(np.float32(-np.sin(a * 1.1)) * 1.1) * 1.1 * np.cos(a * 1.1) * 1.1
+    np.testing.assert_allclose(x.grad.numpy(), due, rtol=1e-6)
+    assert x.grad.dtype is torch.float64

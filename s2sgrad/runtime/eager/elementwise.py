@@ -4,9 +4,9 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.call import call, cast, floating
 from s2sgrad.runtime.eager.registry import enter, method, nn, op
-from s2sgrad.runtime.eager.shortcuts import binary, unary
+from s2sgrad.runtime.eager.shortcuts import binary, reflected, unary
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 _PYTHON = (int, float, complex)
@@ -242,7 +242,7 @@ enter("arctan2", Tensor.atan2)
 def copysign(input, other):
     """The size of one with the sign of the other."""
     (x, y), _ = promoting_to_float(_operand(input), _operand(other))
-    return call("Copysign", np.copysign, x, y)
+    return call("Copysign", neural.copysign, x, y)
 
 
 def _reflected(f):
@@ -271,20 +271,20 @@ for _name, _function in (
 ):
     setattr(Tensor, f"__{_name}__", _operator(_function))
     setattr(Tensor, f"__r{_name}__", _operator(_reflected(_function)))
-Tensor.__radd__, Tensor.__rmul__ = Tensor.__add__, Tensor.__mul__
-Tensor.__rsub__ = _operator(rsub)
-Tensor.__rtruediv__ = _operator(lambda self, other: mul(UNARY["reciprocal"](self), other))
+Tensor.__rtruediv__ = _operator(lambda self, other: UNARY["reciprocal"](self) * other)
 
 
 # the common operands go the short way
-for _name, _title, _function, _prepare in (
+for _name, *_options in (
     ("add", "Add", np.add, promoting),
     ("sub", "Sub", np.subtract, _subtractable),
     ("mul", "Mul", np.multiply, promoting),
     ("truediv", "Div", neural.quotient, promoting_to_float),
+    ("pow", "Pow.1", np.power, promoting, 1, "Pow"),
 ):
-    _f = binary(_title, _function, _prepare, otherwise=getattr(Tensor, f"__{_name}__"))
-    setattr(Tensor, f"__{_name}__", _f)
+    setattr(Tensor, f"__{_name}__", binary(*_options, otherwise=getattr(Tensor, f"__{_name}__")))
+Tensor.__radd__, Tensor.__rmul__ = Tensor.__add__, Tensor.__mul__
+Tensor.__rsub__ = reflected("Rsub.1", np.subtract, _operator(rsub))
 
 # ---------------------------------------------------------------- functions of one tensor
 
@@ -331,30 +331,31 @@ def _refusing(name, f):
 
 
 def _entered(name, f):
-    f = _refusing(name, f)
     f.__name__ = f.__qualname__ = name
     UNARY[name] = enter(name, f)
 
 
 def _keeping_type(name, function):
     title = _TITLES.get(name, name.capitalize())
-    recorded = unary(title, function)
 
-    def forward(input):
+    def general(input):
         if not isinstance(input, Tensor):
             raise TypeError(f"expected a Tensor, not {type(input).__name__}")
-        if not dtypes.differentiable(input._a.dtype):
-            refresh(input)
-            if input._a.dtype.kind == "b":
-                return cast(input, dtypes.int64) if name == "square" else input
-            return call(title, function, input)
-        return recorded(input)
+        refresh(input)
+        if input._a.dtype.kind == "b":
+            return cast(input, dtypes.int64) if name == "square" else input
+        return call(title, function, input)
 
-    return forward
+    return unary(title, function, _refusing(name, general))
+
+
+def _made_floating(name, function):
+    title = _TITLES.get(name, name.capitalize())
+    return unary(title, function, _refusing(name, lambda input: call(title, function, floating(input))))
 
 
 for _name, _function in _UNARY.items():
-    _entered(_name, unary(_TITLES.get(_name, _name.capitalize()), _function))
+    _entered(_name, _made_floating(_name, _function))
 for _name, _function in {**_SAME, **_STEPS}.items():
     _entered(_name, _keeping_type(_name, _function))
 trunc = UNARY["trunc"]
@@ -375,8 +376,8 @@ def sgn(input):
     return new(input._a.copy(), None) if input._a.dtype.kind == "b" else call("Sgn", neural.sgn, input)
 
 
-_entered("abs", abs)
-_entered("sgn", sgn)
+_entered("abs", _refusing("abs", abs))
+_entered("sgn", _refusing("sgn", sgn))
 for _name, _function in _ALIASES.items():
     if _function in UNARY and _name != "expit":
         UNARY[_name] = enter(_name, UNARY[_function])

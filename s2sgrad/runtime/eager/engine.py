@@ -63,8 +63,8 @@ class Run:
     heap : list of int
         The negative numbers of these nodes.
     owned : dict
-        By number: of the sums that nobody else holds, whether they are surely float64 arrays of the shape of the
-        node's value.
+        By number: of the sums that nobody else holds, the type, where they are surely of the shape of the node's
+        value; else False.
     needed : set or None
         The numbers of the nodes that lead to the inputs asked for; None for all.
     captured : dict
@@ -145,18 +145,16 @@ class Run:
             number = -heappop(heap)
             node = nodes.pop(number)
             g = pending.pop(number)
-            mine = owned.pop(number, None)  # as in `owned`: True, False; None where somebody else may hold g
+            mine = owned.pop(number, None)  # as in `owned`; None where somebody else may hold g
             while True:  # straight on while the newest of the nodes that wait is the one just reached
                 form = node.form
                 if plain and type(node) is Node and g is not None:
                     saved = node.saved
                     if saved is None or STALE:
                         saved = saved_of(node)
-                    if form.passes:
-                        fresh = mine
-                    else:
-                        pull = form.over if mine else form.pull
-                        fresh = form.fresh
+                    if not form.passes:
+                        pull = form.over if mine is form.fresh else form.pull
+                        mine = form.fresh
                         lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
                         if lone == 2:
                             g = pull(g, saved[0], saved[1])
@@ -168,14 +166,13 @@ class Run:
                         node.saved = None
                 else:
                     g = self._careful(node, g, mine)
-                    fresh = False
+                    mine = None
                 edges = node.edges
                 if type(edges) is tuple:
                     for edge, part in zip(edges, g if g is not None else (None,) * len(edges), strict=True):
                         if edge is not None:
-                            self._send(edge, part, True if fresh else None)
+                            self._send(edge, part, mine)
                     break
-                mine = True if fresh else None
                 if heap and edges.number <= -heap[0]:
                     self._send(edges, g, mine)
                     break

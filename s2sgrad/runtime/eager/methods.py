@@ -251,7 +251,7 @@ def _show_parameter(self):
 
 @method("__repr__")
 def show(self):
-    refresh(self)
+    history = _history(self)
     a = self._a
     text = str(a.item()) if a.ndim == 0 and a.dtype.kind in "biu" else _number_text(a) if a.ndim == 0 else _text(a)
     notes = []
@@ -264,11 +264,18 @@ def show(self):
         dtypes.get_default_dtype().to_complex(),
     ):
         notes.append(f"dtype=torch.{self.dtype.name}")
-    if self._node is not None:
-        notes.append(f"grad_fn=<{self.grad_fn.name().split('::')[-1]}>")
-    elif self._rg:
-        notes.append("requires_grad=True")
-    return f"tensor({', '.join([text, *notes])})"
+    return f"tensor({', '.join([text, *notes, *history])})"
+
+
+def _history(t):
+    """What is said of where `t` comes from: it brings `t` up to date."""
+    try:
+        refresh(t)
+    except RuntimeError:  # a view that cannot be used since its base was written
+        return ["grad_fn=<Invalid>"]
+    if t._node is not None:
+        return [f"grad_fn=<{t.grad_fn.name().split('::')[-1]}>"]
+    return ["requires_grad=True"] if t._rg else []
 
 
 def _number_text(a):

@@ -50,9 +50,19 @@ def _expanded(g, shape):
     return np.ndarray(shape, g.dtype, g.tobytes(), 0, (0,) * len(shape))  # bytes cannot be written to
 
 
-# of the sum of all elements, the pullback needs the shape only
-_TOTAL = Form("Sum", _expanded, (None,), None, lambda: recorder(np.broadcast_to), 1)
-describe(_TOTAL, Naming((0,), 1, True, ()))
+# of the sum and the mean of all elements, the pullbacks need the shape only
+_SUM = Form("Sum", _expanded, (None,), None, lambda: _recorded_expansion, 1)
+_MEAN = Form(
+    "Mean",
+    lambda g, shape, count: _expanded(g / count, shape),
+    (None,),
+    None,
+    lambda: lambda g, shape, count: _recorded_expansion(g / count, shape),
+    2,
+)
+_recorded_expansion = recorder(np.broadcast_to)
+for _form in (_SUM, _MEAN):
+    describe(_form, Naming((0,), 1, True, ()))
 
 
 def _total(x):
@@ -60,7 +70,15 @@ def _total(x):
         return call("Sum", np.sum, x)
     node = node_of(x)
     a = x._a
-    return new(np.asarray(np.add.reduce(a, None)), node and make_node(_TOTAL, (a.shape,), node))
+    return new(np.asarray(np.add.reduce(a, None)), node and make_node(_SUM, (a.shape,), node))
+
+
+def _average(x):
+    if PAUSED.count or x._inference or x._a.dtype.char not in "df" or not x._a.size:
+        return call("Mean", np.mean, x)
+    node = node_of(x)
+    a = x._a
+    return new(np.asarray(np.add.reduce(a, None) / a.size), node and make_node(_MEAN, (a.shape, a.size), node))
 
 
 @op()
@@ -70,7 +88,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     if not dtypes.differentiable(x._a.dtype):
         raise RuntimeError("mean(): the input must be floating point or complex: convert it first")
     if dim is None and not keepdim:
-        return call("Mean", np.mean, x)
+        return _average(x)
     return call("Mean.1", np.mean, x, axis=axes(x, dim), keepdims=keepdim)
 
 

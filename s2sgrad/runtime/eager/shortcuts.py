@@ -13,7 +13,7 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import Naming, call, cast, describe, elementwise_reads, floating, renamed, stand_in
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of
-from s2sgrad.runtime.fuse import box
+from s2sgrad.runtime.fuse import BOXES
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import COUNTER, Form, Node
 from s2sgrad.runtime.record import elementwise_of
@@ -22,9 +22,9 @@ _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
 
 # what the templates use
 _COMMON = {
-    **{"np": np, "ndarray": np.ndarray, "float64": _F64, "float32": _F32, "box": box, "PAUSED": PAUSED},
+    **{"np": np, "ndarray": np.ndarray, "float64": _F64, "float32": _F32, "PAUSED": PAUSED},
+    **{"boxes64": BOXES[_F64], "boxes32": BOXES[_F32]},
     **{"Tensor": Tensor, "make": object.__new__, "node_of": node_of, "Node": Node, "COUNTER": COUNTER},
-    **{"call": call, "floating": floating},
 }
 
 
@@ -37,13 +37,39 @@ def _into(out, function, x):
 _COMMON["into"] = _into
 
 
-def _forms(operation, name, active, arity, number=None):
-    """The forms of an operation under its name, in general and for float64 arrays of one shape; what they keep."""
-    form, keep, out = operation.fitting(active)
+class _Ways:
+    """How an operation is pulled back, under its name: in general, and for arrays of one shape of each type.
+
+    Attributes
+    ----------
+    general, float64, float32 : Form
+    keep : tuple of bool
+        Which of the arguments a node saves.
+    out : bool
+        Whether it saves the result.
+    """
+
+    def __init__(self, operation, name, active, naming, number=None):
+        form, self.keep, self.out = operation.fitting(active)
+        self.general = renamed(form, name, naming)
+        self.float64, self.float32 = [
+            renamed(operation.exact(active, number, dtype), name, naming) for dtype in (_F64, _F32)
+        ]
+
+    def saved(self, *names):
+        """The source of the tuple that a node saves, of the names of the arguments."""
+        texts = [name if keep else "None" for name, keep in zip(names, self.keep, strict=True)] + ["z"] * self.out
+        return ", ".join(texts) if len(texts) > 1 else f"({texts[0]},)"
+
+    def name_of_number(self):
+        """What stands for a number in the program that reads it: its box "b", or else itself."""
+        return "y" if self.float64.fresh is None else "b"
+
+
+def _ways(operation, name, active, arity, number=None, places=None):
     reads = elementwise_reads(operation, active)  # a number counts as saved, though it is no tensor
-    naming = Naming(active, arity, not reads, tuple([r for r in reads if r != number]))
-    exact = operation.exact(active, number)
-    return renamed(form, name, naming), renamed(exact, name, naming), keep, out
+    naming = Naming(active if places is None else places, arity, not reads, tuple([r for r in reads if r != number]))
+    return _Ways(operation, name, active, naming, number)
 
 
 def _generated(name, source, names):
@@ -65,12 +91,6 @@ def _filled(template, **parts):
         else:
             lines.append(line.format(**parts))
     return "\n".join(lines) + "\n"
-
-
-def _kept(values):
-    """The source of the tuple that a node saves: by name, whether it keeps the value."""
-    names = [name if keep else "None" for name, keep in values]
-    return ", ".join(names) if len(names) > 1 else f"({names[0]},)"
 
 
 # how the argument `x` of a short way is brought up to date, and its node found
@@ -99,21 +119,27 @@ n.number = next(COUNTER)
 return t
 """
 
+# what a Python function returns is not known to be of the same type
+_CHECKED = """
+if z.dtype is not dtype:
+    return {otherwise}
+"""
+
 _UNARY = """
 def forward(x, *, out=None):
     if out is not None:
         return into(out, forward, x)
     if PAUSED.count or type(x) is not Tensor and not isinstance(x, Tensor):
-        return call(name, function, floating(x))
+        return general(x)
     {node_of_x}
     a = x._a
     dtype = a.dtype
     if dtype is float64:
-        form = exact_form
+        form = form64
     elif dtype is float32:
-        form = general_form
+        form = form32
     else:
-        return call(name, function, floating(x))
+        return general(x)
     z = function(a)
     if type(z) is not ndarray:
         z = np.asarray(z)
@@ -124,21 +150,22 @@ def forward(x, *, out=None):
 """
 
 
-def unary(name, function):
-    """The operation of one tensor, by a NumPy function with an elementwise rule."""
-    form, exact, (keep,), out = _forms(elementwise_of(function), name, (0,), 1)
-    ufunc = isinstance(function, np.ufunc)
-    otherwise = "call(name, function, floating(x))"
+def unary(name, function, otherwise=None):
+    """The operation of one tensor, by a NumPy function with an elementwise rule; `otherwise` takes all other types."""
+    ways = _ways(elementwise_of(function), name, (0,), 1)
+
+    def general(x):
+        return call(name, function, floating(x))
+
     source = _filled(
         _UNARY,
-        node_of_x=_NODE.format(x="x", node="edges", otherwise=otherwise),
-        # what a Python function returns is not known to be of the same type
-        check_type="" if ufunc else f"if z.dtype is not dtype:\n    return {otherwise}",
-        saved=_kept([("a", keep)] + [("z", True)] * out),
+        node_of_x=_NODE.format(x="x", node="edges", otherwise="general(x)"),
+        check_type="" if isinstance(function, np.ufunc) else _CHECKED.format(otherwise="general(x)"),
+        saved=ways.saved("a"),
         result=_RESULT,
     )
-    names = {"name": name, "function": function, "general_form": form, "exact_form": exact if ufunc else form}
-    return _generated(name, source, names)
+    names = {"general_form": ways.general, "form64": ways.float64, "form32": ways.float32}
+    return _generated(name, source, {**names, "function": function, "general": otherwise or general})
 
 
 def operands(*values):
@@ -154,8 +181,11 @@ def forward(x, y):
     {node_of_x}
     a = x._a
     dtype = a.dtype
-    exact = dtype is float64
-    if not exact and dtype is not float32:
+    if dtype is float64:
+        forms = forms64
+    elif dtype is float32:
+        forms = forms32
+    else:
         return general(x, y)
     kind = type(y)
     if kind is Tensor or kind is not float and kind is not int and isinstance(y, Tensor):
@@ -166,44 +196,32 @@ def forward(x, y):
         z = function(a, b)
         if type(z) is not ndarray:
             z = np.asarray(z)
-            exact = False
+            forms = general_forms
         if other is None:
-            form = exact_x if exact else form_x
+            form = forms[0]
             edges = node
             saved = {saved_x}
         elif node is None:
-            form = exact_y if exact else form_y
+            form = forms[1]
             edges = other
             saved = {saved_y}
         else:
-            form = exact_xy if exact else form_xy
+            form = forms[2]
             edges = node, other
             saved = {saved_xy}
     elif kind is float or kind is int:
-        {boxed}
+        b = boxes64[y] if dtype is float64 else boxes32[y]
         z = function(a, b)
         if type(z) is not ndarray:
             z = np.asarray(z)
-            exact = False
-        form = exact_n if exact else form_n
+            forms = general_forms
+        form = forms[3]
         edges = node
         saved = {saved_n}
     else:
         return general(x, y)
     {check_type}
     {result}
-"""
-
-# a number as an array; of bools, each operation thinks otherwise
-_BOXED = """
-if exact:
-    global last
-    known, b = last
-    if known is not y:
-        b = box(y)
-        last = y, b
-else:
-    b = float(y)
 """
 
 
@@ -214,13 +232,9 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
     `number_name` is the operation's name there. `otherwise` takes operands of other kinds.
     """
     operation = elementwise_of(function)
-    form_x, exact_x, (x_x, x_y), x_out = _forms(operation, name, (0,), 2)
-    form_y, exact_y, (y_x, y_y), y_out = _forms(operation, name, (1,), 2)
-    form_xy, exact_xy, (xy_x, xy_y), xy_out = _forms(operation, name, (0, 1), 2)
-    form_n, exact_n, _, _ = _forms(operation, number_name or name, (0,), with_number, number=1)
-    boxes = function in (np.add, np.subtract, np.multiply)
-    if not boxes:  # what a Python function returns is not known to be an array
-        exact_x, exact_y, exact_xy, exact_n = form_x, form_y, form_xy, form_n
+    ways_x, ways_y, ways_xy = [_ways(operation, name, active, 2) for active in ((0,), (1,), (0, 1))]
+    ways_n = _ways(operation, number_name or name, (0,), with_number, 1)
+    ways = ways_x, ways_y, ways_xy, ways_n
 
     def careful(x, y):
         (x, y), _ = prepare(x, y)
@@ -232,27 +246,63 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
         except ValueError:
             return careful(x, y)  # which says what does not fit
 
-    kept = {"x": [("a", x_x), ("b", x_y)], "y": [("a", y_x), ("b", y_y)], "xy": [("a", xy_x), ("b", xy_y)]}
-    outs = {"x": x_out, "y": y_out, "xy": xy_out}
     no_tensor = "type(x) is not Tensor and not isinstance(x, Tensor)"
     source = _filled(
         _BINARY,
         unusual="PAUSED.count" if otherwise else f"PAUSED.count or {no_tensor}",  # operators are of tensors
         node_of_x=_NODE.format(x="x", node="node", otherwise="general(x, y)"),
         node_of_y=_NODE.format(x="y", node="other", otherwise="careful(x, y)"),
-        boxed=_BOXED if boxes else "b = float(y)",
-        check_type="" if boxes else "if z.dtype is not dtype:\n    return careful(x, y)",
-        saved_n=_kept([("a", x_x), ("b", True)] + [("z", True)] * x_out),
-        **{f"saved_{which}": _kept(kept[which] + [("z", True)] * outs[which]) for which in kept},
+        check_type="" if isinstance(function, np.ufunc) else _CHECKED.format(otherwise="careful(x, y)"),
+        saved_x=ways_x.saved("a", "b"),
+        saved_y=ways_y.saved("a", "b"),
+        saved_xy=ways_xy.saved("a", "b"),
+        saved_n=ways_n.saved("a", ways_n.name_of_number()),
         result=_RESULT,
     )
     names = {
-        **{"function": function, "last": (None, None)},
-        **{"general": otherwise or careful, "careful": careful, "broadcast": broadcast},
-        **{"form_x": form_x, "form_y": form_y, "form_xy": form_xy, "form_n": form_n},
-        **{"exact_x": exact_x, "exact_y": exact_y, "exact_xy": exact_xy, "exact_n": exact_n},
+        **{"function": function, "general": otherwise or careful, "careful": careful, "broadcast": broadcast},
+        "general_forms": tuple([w.general for w in ways]),
+        "forms64": tuple([w.float64 for w in ways]),
+        "forms32": tuple([w.float32 for w in ways]),
     }
     return _generated(name, source, names)
+
+
+_REFLECTED = """
+def forward(x, y):
+    kind = type(y)
+    if PAUSED.count or kind is not float and kind is not int:
+        return general(x, y)
+    {node_of_x}
+    a = x._a
+    if a.dtype is float64:
+        form = form64
+        b = boxes64[y]
+    elif a.dtype is float32:
+        form = form32
+        b = boxes32[y]
+    else:
+        return general(x, y)
+    z = function(b, a)
+    if type(z) is not ndarray:
+        z = np.asarray(z)
+        form = general_form
+    saved = {saved}
+    {result}
+"""
+
+
+def reflected(name, ufunc, otherwise):
+    """The operation of a number and a tensor, which is called with the tensor first, as operators are."""
+    ways = _ways(elementwise_of(ufunc), name, (1,), 1, 0, (0,))
+    source = _filled(
+        _REFLECTED,
+        node_of_x=_NODE.format(x="x", node="edges", otherwise="general(x, y)"),
+        saved=ways.saved(ways.name_of_number(), "a"),
+        result=_RESULT,
+    )
+    names = {"general_form": ways.general, "form64": ways.float64, "form32": ways.float32}
+    return _generated(name, source, {**names, "function": ufunc, "general": otherwise})
 
 
 def product(name, function, otherwise):
@@ -303,4 +353,4 @@ def product(name, function, otherwise):
     return forward
 
 
-__all__ = ["binary", "operands", "product", "unary"]
+__all__ = ["binary", "operands", "product", "reflected", "unary"]

@@ -426,9 +426,9 @@ def refresh(t):
             "this view was created in no_grad mode, and its memory has been modified inplace since: "
             "take the view anew, in the mode in which it is used"
         )
-    if t._history == f.history:
-        return
     base = t._base
+    if t._history == f.history and (t._node is not None or t._rg or base is None or not base.requires_grad):
+        return  # what has no history may be of a base that has become a leaf since
     if base is None or base._family is not f or not dtypes.differentiable(t._a.dtype):
         t._history = f.history
         return
