@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from .flow import Flow
+from .objects import Objects
 from .scope import is_array, is_number
 
 PASSED = ["np.sin", "np.tanh", "lambda v: 0.7 * v", "lambda v: v * v"]
@@ -14,7 +14,7 @@ def is_function(example) -> bool:
     return inspect.isfunction(example)
 
 
-class Functions(Flow):
+class Functions(Objects):
     """`helpers` says of each function that may be called the examples of its parameters and result."""
 
     def __init__(self, below, namespace, helpers):
@@ -96,7 +96,7 @@ class Functions(Flow):
         inside.examples = {**self.examples, **parameters}
         inside.bounds = dict(self.bounds)
         inside.fixed = set(self.examples)
-        inside.varying = set(self.varying)
+        inside.varying, inside.loose = set(self.varying), set(self.loose)
         inside.gone_through = [e for e in self.examples.values() if isinstance(e, list)]
         inside.counters = self.counters
         outcome = self.one_of([(5, "number"), (2, self.some_shape()), (2, None)])

@@ -143,6 +143,8 @@ def identical(a, b) -> bool:
             return False
         one, two = np.asarray(a), np.asarray(b)
         return one.dtype == two.dtype and one.shape == two.shape and one.tobytes() == two.tobytes()
+    if hasattr(b, "__dict__"):
+        return type(a) is type(b) and identical(vars(a), vars(b))
     return type(a) is type(b) and a == b
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from .expressions import Expressions
 from .functions import Functions
+from .objects import CLASSES
 from .scope import is_array, is_number
 
 _numbers = itertools.count(1)
@@ -70,8 +71,11 @@ class Author(Expressions):
 
     def module(self) -> Program:
         names = {"np": np, "math": math, "K": 0.7, "W": np.array([0.4, 1.1, 0.8, 0.2])}
-        parameters, values = self.parameters()
         texts = [HEADER]
+        if self.happens(15):
+            texts.append(CLASSES)
+            exec(CLASSES, names)
+        parameters, values = self.parameters(names)
         helpers: dict = {}
         shapes = [e.shape for e in values.values() if is_array(e)] or [(3,)]
         while len(helpers) < 3 and self.happens(35):
@@ -93,7 +97,7 @@ class Author(Expressions):
 
     # -------------------------------------------------------------------------------------- arguments
 
-    def parameters(self):
+    def parameters(self, names):
         """The lines that make the arguments, and an example of each."""
         n = self.one_of([(10, 3), (10, 4), (2, 2), (1, 1), (1, 0), (2, 6)])
         m = self.one_of([(6, 2), (4, n), (1, 1)])
@@ -112,9 +116,11 @@ class Author(Expressions):
         }
         likely = {"y": 45, "k": 60, "a": 35, "n": 25, "w": 12, "z": 8, "b": 8, "j": 8, "q": 6, "d": 6}
         makers |= {name: options[name] for name in options if self.happens(likely[name])}
+        if "P" in names and self.happens(40):
+            makers["o"] = f"{self.pick(['P', 'Q'])}({self.literal()}, {self.entries(n)})"
         lines = [f"{name} = {text}" for name, text in makers.items()]
         values: dict = {}
-        exec("\n".join(lines), {"np": np}, values)
+        exec("\n".join(lines), names, values)
         return [*lines, f"return {', '.join(makers)}{',' if len(makers) == 1 else ''}"], values
 
     def entries(self, n: int, form="np.array({})") -> str:

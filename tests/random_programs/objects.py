@@ -1,0 +1,94 @@
+"""Objects with attributes: a dataclass and a plain class, made, changed through methods and from outside, and read."""
+
+from .loose import Loose
+
+METHODS = """
+    def energy(self, c):
+        return self.s * np.sum(np.sin(self.u) * c)
+
+    def scaled(self, c):
+        return self.u * (c + self.s)
+
+    def step(self, c):
+        self.s = 0.5 * self.s + c
+        if self.s > 0.8:
+            self.u = self.u * c
+        self.u[:1] += c
+"""
+CLASSES = f"""from dataclasses import dataclass
+
+
+@dataclass
+class P:
+    s: float
+    u: np.ndarray
+{METHODS}
+
+class Q:
+    def __init__(self, s, u):
+        self.s = s
+        self.u = u
+{METHODS}"""
+
+
+def is_object(example) -> bool:
+    return type(example).__name__ in ("P", "Q")
+
+
+class Objects(Loose):
+    def objects(self) -> list:
+        return self.names(is_object)
+
+    def more_statements(self) -> list:
+        forms = super().more_statements()
+        if "P" in self.namespace:
+            forms.append((1, self.make_object))
+        if self.objects():
+            forms.append((6, self.change_object))
+        return forms
+
+    def more_numbers(self) -> list:
+        forms = super().more_numbers()
+        if self.objects():
+            forms.append((4, self.number_of_object))
+        return forms
+
+    def more_arrays(self, shape) -> list:
+        forms = super().more_arrays(shape)
+        found = [name for name in self.objects() if self.examples[name].u.shape == shape]
+        if found:
+            forms.append((6, lambda depth: self.array_of_object(self.pick(found))))
+        return forms
+
+    def number_of_object(self, depth) -> str:
+        name = self.pick(self.objects())
+        return self.pick([f"{name}.s", f"{name}.s", f"{name}.energy({self.number(0)})", f"np.sum({name}.u)"])
+
+    def array_of_object(self, name) -> str:
+        return self.pick([f"{name}.u", f"{name}.u", f"{name}.scaled({self.number(0)})"])
+
+    def make_object(self) -> None:
+        shape = self.some_shape()
+        array = self.array(shape, 1)
+        self.execute(f"{self.fresh('o')} = {self.pick(['P', 'Q'])}({self.number(1)}, {array})")
+
+    def change_object(self) -> None:
+        name = self.pick(self.objects())
+        array = self.examples[name].u
+        number, same = self.number(1), self.array(array.shape, 1)
+        forms = [f"{name}.s = {number}", f"{name}.s += {number}", f"{name}.step({number})", f"{name}.step({number})"]
+        forms += [f"{name}.u = {same}", f"{name}.u += {self.operand(array.shape, 0)}", f"{name}.u *= {number}"]
+        forms += [f"{name}.u[{self.slice(len(array))}] = {number}", f"{name}.u[:1] -= {number}"]
+        forms += [f"{self.fresh('s')} = {name}.s"]
+        if array.size:
+            forms.append(f"{name}.u[{', '.join(self.index(n) for n in array.shape)}] = {number}")
+        if array.ndim in (1, 2):
+            forms.append(f"{self.fresh('um'[array.ndim - 1])} = {name}.u")
+        if not self.depth and self.happens(30):
+            forms.append(f"{self.fresh('o')} = {name}")
+        self.execute(self.pick(forms))
+
+    def terms_of(self, name, example) -> list:
+        if is_object(example):
+            return [f"{name}.s", f"np.sum({name}.u)"]
+        return super().terms_of(name, example)
