@@ -33,6 +33,7 @@ class Builder:
 
     def __init__(self, outer: "Builder | None" = None):
         self.statements: list = []
+        self.made: set = set()  # the values that these statements define
         self.definitions: dict = {} if outer is None else outer.definitions
         self.lengths = Lengths(None if outer is None else outer.lengths)
         self.learnt: list = []  # for each statement how much was known of lengths before it
@@ -63,6 +64,7 @@ class Builder:
     def add(self, statement):
         """Append a statement as it is."""
         self.statements.append(statement)
+        self.made.update(walk.defines(statement))
         self.learnt.append(len(self.lengths.parent))
         self.note(statement)
         return statement

@@ -1047,3 +1047,14 @@ def best_that_is_none_is_exchanged(x, k):
             best = x[i] * 1.0
         u[i], old = x[0] * 2, best
     return np.sum(u * x) + (old if old is not None else 0.0)
+
+
+@program(SQUARE[:, :1].copy(), 1.3, engine="compiled", argnums=(0, 1))
+@program(SQUARE[:, :1].copy(), 0.3, engine="compiled", argnums=(0, 1), name="array_or_its_reshaped_2")
+def array_or_its_reshaped(a, k):
+    if k > 1:
+        w = a.reshape(-1)
+    else:
+        w = a
+    a[1] = 0.5 * k
+    return np.sum(0.5 * w * w)

@@ -109,8 +109,7 @@ class Collecting:
         if isinstance(contribution, Value):
             if before is None and contribution.name == "t" and contribution not in self.forward:
                 contribution.name = slot_name(slot)
-            if contribution not in self.forward:
-                refine(contribution, t)
+            self.refine(contribution, t)
         if before is None:
             self.scope.set(slot, Cotangent(contribution))
         elif before.owned and t.kind is Kind.ARRAY:
@@ -123,8 +122,15 @@ class Collecting:
             if isinstance(total, Value):
                 if total.name == "t":
                     total.name = slot_name(slot)
-                refine(total, t)
+                self.refine(total, t)
             self.scope.set(slot, Cotangent(total, partial=before.partial))
+
+    def refine(self, d: Value, t: Type) -> None:
+        """A cotangent has the shape of what it is the cotangent of; what comes from around a branch may have others."""
+        if d not in self.build.made or t.kind not in (Kind.NUMBER, Kind.ARRAY) or is_container(d.type):
+            return
+        if (t.shape is not None and d.type.shape != t.shape) or d.type.kind is Kind.UNKNOWN:
+            d.type = Type(t.kind, d.type.dtype, t.ndim, t.shape)
 
     def add_at(self, slot, index, contribution) -> None:
         """Add to an element of the cotangent in a slot, in place."""
@@ -293,14 +299,6 @@ def reads(s, v: Value) -> bool:
 def absent(x) -> bool:
     """Whether a contribution is none at all."""
     return x is None or (isinstance(x, Constant) and x.value is None)
-
-
-def refine(d: Value, t: Type) -> None:
-    """A cotangent has the shape of what it is the cotangent of."""
-    if t.kind not in (Kind.NUMBER, Kind.ARRAY) or is_container(d.type):
-        return
-    if (t.shape is not None and d.type.shape != t.shape) or d.type.kind is Kind.UNKNOWN:
-        d.type = Type(t.kind, d.type.dtype, t.ndim, t.shape)
 
 
 def cotangent_type(t: Type) -> Type:
