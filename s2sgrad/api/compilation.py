@@ -24,6 +24,7 @@ from s2sgrad.runtime.record import plain
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.transform import ir, optimize, pipeline, reverse, walk
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.classes import attributes
 from s2sgrad.transform.emit import emit
 from s2sgrad.transform.emit.export import export
 from s2sgrad.transform.emit.load import annotate, load
@@ -66,7 +67,9 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     known = {n: v for n, v in bound.arguments.items() if trees.identity(v) is not None} | defaults
     for name, value in bound.arguments.items():
         hides = [
-            attribute for attribute in trees.hidden(value) if attribute not in (trees.fields_of(type(value)) or ())
+            attribute
+            for attribute in trees.hidden(value)
+            if attribute not in (attributes(value) or trees.fields_of(type(value)) or ())
         ]
         if hides:
             raise CompileError(

@@ -6,7 +6,7 @@ and arrays of them are leaves; None is an empty container.
 
 import dataclasses
 import functools
-from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from s2sgrad.errors import ArgumentError
 from s2sgrad.runtime.arrays import is_differentiable, is_promotable
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.trees import flatten
+from s2sgrad.transform import classes
 from s2sgrad.transform.analysis.types import LONGEST, is_namedtuple
+from s2sgrad.transform.classes import MOST_ITEMS, attributes
 
 _INSIDE = " in a container of another class"
 
@@ -193,18 +195,20 @@ PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, 
 
 
 _FUNCTIONS = frozenset({FunctionType, BuiltinFunctionType, np.ufunc})
+_CODE = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type)
 
 _LONGEST_TEST = 200  # comparisons in a `likeness`
 
 _is_more, _is_some = (1).__lt__, (0).__lt__  # 1 < n, 0 < n
 
 
-def kinds(values) -> tuple:
+def kinds(values, within: int = 0) -> tuple:
     """What decides the code that is compiled for arguments: equal kinds, equal code.
 
     The type of a number, dtype and dimension of an array and which of its axes have length 0 or 1 (that
-    decides how it is broadcast), the kinds of the items of a container, the class of an object and which
-    of its class's attributes it hides by its own. On the way of every call.
+    decides how it is broadcast), the kinds of the items of a container and of the attributes of an object of
+    a plain class, the class of another object and which of its class's attributes it hides by its own. On the
+    way of every call. The values are in `within` objects, each in the one before.
 
     Examples
     --------
@@ -213,32 +217,35 @@ def kinds(values) -> tuple:
     >>> kinds([np.ones((2, 1))])
     ((dtype('float64'), (True, False)),)
     """
-    return tuple([cls if (cls := type(value)) in PLAIN else _kind(value, cls) for value in values])
+    return tuple([cls if (cls := type(value)) in PLAIN else _kind(value, cls, within) for value in values])
 
 
-def _kind(value, cls):
+def _kind(value, cls, within: int):
     """The kind of a value that is no plain number or text."""
     if cls is np.ndarray:
         shape = value.shape
         if 0 in shape:
             return value.dtype, tuple(map(_is_some, shape)), tuple(map(_is_more, shape))
         return value.dtype, tuple(map(_is_more, shape)) if 1 in shape else len(shape)
+    if within and cls in (list, tuple, dict) and len(value) > MOST_ITEMS:
+        return (cls,)
     if cls is list or cls is tuple:
         if len(value) > LONGEST:
             return cls, LONGEST, frozenset([kinds((item,)) for item in value])
-        return cls, kinds(value)
+        return cls, kinds(value, within)
     if isinstance(value, dict):
-        return cls, tuple(value), kinds(value.values())
+        return cls, tuple(value), kinds(value.values(), within)
     if is_namedtuple(value):
-        return cls, kinds(value)
+        return cls, kinds(value, within)
     names = fields_of(cls)
     if names is not None:
-        return cls, kinds([getattr(value, name, None) for name in names])
+        return cls, kinds([getattr(value, name, None) for name in names], within)
     if isinstance(value, np.ndarray):
         return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
     if cls in _FUNCTIONS:
         return cls, identity(value)
-    return cls, hidden(value)
+    own = attributes(value, within)
+    return (cls, hidden(value)) if own is None else (cls, tuple(own), kinds(own.values(), within + 1))
 
 
 def identity(value):
@@ -352,17 +359,21 @@ def are_in_one_piece(tree) -> bool:
     >>> are_in_one_piece([np.ones(3)]), are_in_one_piece({"x": np.ones((3, 2)).T})
     (True, False)
     """
-    return all([x.flags.c_contiguous for x in flatten(tree)[0] if isinstance(x, np.ndarray)])
+    return all([x.flags.c_contiguous for x in arrays_in(tree)])
 
 
 def are_apart(tree) -> bool:
-    """Is there surely no memory that two arrays in a tree share, and no list, dict or dataclass that is in it twice?
+    """Is there surely no memory that two arrays in a tree share, and no list, dict or object that is in it twice?
+
+    There is none where an object may hold arrays in a way of its own.
 
     >>> x, q = np.ones(3), [1.0]
     >>> are_apart((x, {"y": np.ones(3)})), are_apart([x, x[1:]]), are_apart((q, [q]))
     (True, False, False)
     """
-    arrays = [x for x in flatten(tree)[0] if isinstance(x, np.ndarray)]
+    if classes.opaque(tree, _CODE) is not None:
+        return False
+    arrays = arrays_in(tree)
     changeable = [id(x) for x in _changeable(tree)]
     if len(set(changeable)) < len(changeable):
         return False
@@ -370,24 +381,37 @@ def are_apart(tree) -> bool:
 
 
 def share_memory(tree, other) -> bool:
-    """May an array in a tree share memory with one in another tree, or is a list, dict or dataclass in both?
+    """May an array in a tree share memory with one in another tree, or is a list, dict or object in both?
 
     >>> x, q = np.ones(3), [1.0]
     >>> share_memory([x], {"y": x[1:]}), share_memory([x], [np.ones(3), np.ones(3)]), share_memory([q], q)
     (True, False, True)
     """
-    mine, others = ([x for x in flatten(t)[0] if isinstance(x, np.ndarray)] for t in (tree, other))
+    mine, others = arrays_in(tree), arrays_in(other)
     changeable, seen = ({id(x) for x in _changeable(t)} for t in (tree, other))
     return not changeable.isdisjoint(seen) or any(np.may_share_memory(a, b) for a in mine for b in others)
 
 
+def arrays_in(tree) -> list:
+    """The arrays in a tree, those that objects of plain classes hold included.
+
+    >>> from types import SimpleNamespace
+    >>> arrays_in([SimpleNamespace(w=np.ones(2)), 1.5])
+    [array([1., 1.])]
+    """
+    return [x for x in classes.leaves(tree) if isinstance(x, np.ndarray)]
+
+
 def _changeable(tree):
-    """The lists, dicts and dataclasses in a tree, itself included."""
-    if isinstance(tree, (list, dict)) or fields_of(type(tree)):
-        yield tree
-    if isinstance(tree, (list, tuple, dict)):
-        inner = tree.values() if isinstance(tree, dict) else tree
-    else:
-        inner = [getattr(tree, name) for name in fields_of(type(tree)) or ()]
-    for item in inner:
-        yield from _changeable(item)
+    """The lists, dicts, dataclasses and objects in a tree, itself included, each as often as it is met."""
+    seen, queue = set(), [tree]
+    for one in queue:
+        own = attributes(one)
+        inner = _items_of(one) if own is None else own
+        if inner is None:
+            continue
+        if not isinstance(one, tuple):
+            yield one
+        if id(one) not in seen:
+            seen.add(id(one))
+            queue += inner.values()

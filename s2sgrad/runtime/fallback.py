@@ -14,6 +14,7 @@ import builtins
 import collections
 import dataclasses
 import functools
+import operator
 import re
 import struct
 import sys
@@ -191,7 +192,7 @@ class Session:
             return recording_version(value)
         if kind is list or kind is dict:
             return self.container(value)
-        if kind is collections.deque or hasattr(value, "__dict__") and not _is_ours(kind.__module__):
+        if kind is collections.deque or _has_attributes(value) and not _is_ours(kind.__module__):
             self.containers.append(value)
         return value
 
@@ -536,20 +537,34 @@ class Session:
                 attributes = holder.__dict__
                 if type(attributes) is dict:
                     queue.append(attributes)
+            for name in _slots_of(type(holder)):
+                if hasattr(holder, name):
+                    self._clean_item(holder, name, getattr(holder, name), queue, object.__setattr__)
 
-    def _clean_item(self, holder, k, item, queue):
+    def _clean_item(self, holder, k, item, queue, put=operator.setitem):
         kind = type(item)
         if kind in _ATOMS or kind is np.ndarray:
             return
         settled = self.settled(item) if kind in (Traced, tuple) else item
         if settled is not item:
-            holder[k] = settled
-        elif kind in (list, dict, collections.deque) or hasattr(item, "__dict__"):
+            put(holder, k, settled)
+        elif kind in (list, dict, collections.deque) or _has_attributes(item):
             queue.append(item)
 
 
 _REAL = frozenset((float, int, np.float64, np.float32))
 _OBJECT = np.dtype(object)
+
+
+def _has_attributes(value) -> bool:
+    return hasattr(value, "__dict__") or bool(_slots_of(type(value)))
+
+
+@functools.cache
+def _slots_of(cls) -> tuple:
+    """The attributes of objects of a class that are not in a dictionary."""
+    members = [(name, m) for base in cls.__mro__ if "__slots__" in vars(base) for name, m in vars(base).items()]
+    return tuple([name for name, member in members if isinstance(member, types.MemberDescriptorType)])
 
 
 def _is_changed(twin, shown) -> bool:

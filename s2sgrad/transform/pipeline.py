@@ -13,7 +13,7 @@ from types import CellType, FunctionType, MappingProxyType, MethodType
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import source, syntax
 from s2sgrad.transform.frontend.calls import carrying, derivatives, positions
 from s2sgrad.transform.frontend.guards import Guard
@@ -155,7 +155,7 @@ def _lower(session: Session, function, types, active, known=MappingProxyType({})
     if fixed:
         cells = {**namespace.cells, **{name: CellType(value) for name, value in fixed.items()}}
         namespace = ir.Namespace(namespace.globals, cells)
-    lowering = Lowering(session, found, namespace)
+    lowering = Lowering(session, found, namespace, kinds=types)
     lowering.outside.follow(function)
     for name in fixed:
         held = lowering.outside.name(name)
@@ -192,6 +192,8 @@ def _see_arguments(lowering, found) -> None:
 
 def _is_seen_through(t: ir.Type) -> bool:
     """Are all arrays in an argument of this type to be seen when it is called?"""
+    if t.kind is Kind.RECORD and classes.is_plain_class(t.cls):
+        return True  # what is in it is asked at each call
     if t.kind is Kind.RECORD:
         return t.items is not None and all(map(_is_seen_through, t.items))
     if t.kind is Kind.OTHER:

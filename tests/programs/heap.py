@@ -422,7 +422,7 @@ def rec_helper(x):
     return a * b * np.sum(s.u)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def listed(x):
     d = {"u": x * 1.0, "l": [x * 2.0, x * 3.0]}
     for w in d["l"]:

@@ -222,7 +222,7 @@ def dict_items_reg(p):
     return sum(np.sum(v**2) for v in p.values()) + sum(np.sum(np.abs(v)) for k, v in p.items() if k != "a")
 
 
-@program([np.array([1.0, 2.0]), np.array([3.0])], engine="tape")
+@program([np.array([1.0, 2.0]), np.array([3.0])], engine="compiled")
 def list_total(ws):
     flat = np.concatenate([w.ravel() for w in ws])
     return np.linalg.norm(flat) + len(ws)

@@ -4,6 +4,7 @@ import copy
 import importlib
 import pathlib
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -67,6 +68,15 @@ def per_argument(program, gradients):
     return gradients if isinstance(program.argnums, tuple) else (gradients,)
 
 
+def is_object(x):
+    """Is it an object of a class of the corpus?"""
+    return type(x).__module__.startswith("tests.") or isinstance(x, SimpleNamespace)
+
+
+def held_by(x):
+    return vars(x) if hasattr(x, "__dict__") else {name: getattr(x, name) for name in x.__slots__}
+
+
 def assert_same(got, expected):
     """Bit-identical trees."""
     got, expected = differences.flatten(got)[0], differences.flatten(expected)[0]
@@ -76,6 +86,8 @@ def assert_same(got, expected):
             assert np.asarray(a).dtype == np.asarray(b).dtype
             assert np.shape(a) == np.shape(b)
             assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+        elif is_object(b):
+            assert_same(held_by(a), held_by(b))
         else:
             assert a == b or a is b
 

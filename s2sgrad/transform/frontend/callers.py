@@ -1,8 +1,8 @@
 """Follows the containers of the caller's that the function changes.
 
-A list, dict or dataclass among the arguments is taken apart at the beginning, and is an object with slots from then
-on, as if the function had made it (`heap`). What it does to the slots is said of the caller's container, too, in a
-statement that stays: ``q.append(t)``.
+A list, dict, dataclass or object of a plain class among the arguments is taken apart at the beginning, and is an object
+with slots from then on, as if the function had made it (`heap`). What it does to the slots is said of the caller's
+container, too, in a statement that stays: ``q.append(t)``, ``self.u = u``.
 """
 
 import operator
@@ -10,7 +10,7 @@ import operator
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import effects, scan, syntax, ways
 from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of, takes_fields
 from s2sgrad.transform.frontend.kinds import is_live
@@ -32,8 +32,12 @@ class Callers:
             )
         reached = self.reached_names() if given else ()
         for name, thing in given.items():
-            if name in self.mutable and name in reached:
+            if name in self.mutable and (name in reached or classes.is_plain_class(thing.type.cls)):
                 self.env[name] = self.opened(thing)
+        for thing in self.parameters:
+            changed = thing.name in self.mutable and self.env.get(thing.name) is thing
+            if changed and thing.type.kind is Kind.RECORD and classes.is_plain_class(thing.type.cls):
+                thing.type = ir.Type(Kind.OTHER, cls=thing.type.cls)  # of its attributes nothing is known from now on
 
     def reached_names(self) -> set:
         """The names of what a derivative flows from, or may be stored in."""
@@ -70,6 +74,8 @@ class Callers:
         """Is it a container of which all is known that is in it?"""
         if t.kind not in OPENED or t.items is None:
             return False
+        if t.kind is Kind.RECORD and classes.is_plain_class(t.cls):
+            return True  # what it holds that is not known is left as it is
         if t.kind is Kind.RECORD and not issubclass(t.cls, tuple) and not takes_fields(t.cls):
             return False
         plain = [
@@ -86,13 +92,15 @@ class Callers:
         for i, (key, kind) in enumerate(zip(keys_of(t), t.items, strict=True)):
             slot = made.slot(key)
             on = active[i] if isinstance(active, tuple) else active
-            item = self.value(slot, kind, on, [effects.Region((), external=True, container=kind.kind in OPENED)])
+            item = self.value(slot, kind, on, [effects.Region((), external=True)])
+            if kind.kind in (*OPENED, Kind.OTHER):
+                self.regions[item] = effects.Region((), external=True, container=True)
             get, spelling = (getattr, key) if t.kind is Kind.RECORD else (operator.getitem, None)
             self.emit(ir.Op(item, get, (container, ir.Constant(key)), {}, spelling, place))
             self.leaves.append(item)
             if kind.kind is Kind.ARRAY:
                 self.ways[item] = ways.ITSELF
-            self.env[slot] = item = self.opened(item) if kind.kind in OPENED else item
+            self.env[slot] = item = self.opened(item) if self.can_be_opened(kind) else item
             items.append(item)
         again = self.value(container.name, t, active, [effects.Region((), external=True, container=True)])
         self.made[again], self.objects[again] = tuple(items), made

@@ -288,6 +288,7 @@ class Purity:
 
     def __init__(self):
         self._reasons: dict = {}
+        self._misleading: dict = {}
         self._alive: list = []
 
     def reason(self, function) -> str | None:
@@ -345,6 +346,32 @@ class Purity:
     def reason_of_generator(self, function) -> str | None:
         """Why a generator function may change something while it runs; None where it surely does not."""
         return self._examine(function, yields=True)
+
+    def misleading(self, t) -> str | None:
+        """A method that an object in a value of type `t` has, which changes something, and has a name like NumPy's.
+
+        Of a method that is called `copy` or `sum` it is assumed that it changes nothing, where its object is unknown.
+
+        >>> class Counter:
+        ...     def count(self):
+        ...         self.n += 1
+        >>> Counter.count.__module__ = Counter.__module__ = "program"
+        >>> Purity().misleading(resolve.ir.Type(resolve.ir.Kind.OTHER, cls=Counter))
+        'Counter.count'
+        """
+        own = t.cls if t.cls is not None and not resolve.is_trusted(t.cls) else None
+        if own is not None and own not in self._misleading:
+            self._misleading[own] = next(filter(None, (self._misleads(own, n) for n in known_methods())), None)
+        held = [k for k, item in zip(t.keys or (), t.items or (), strict=False) if item.cls is FunctionType]
+        found = next((f"{own.__name__}.{k}" for k in held if own is not None and k in known_methods()), None)
+        parts = [*(t.items or ()), *((t.element,) if t.element is not None else ())]
+        return found or self._misleading.get(own) or next(filter(None, map(self.misleading, parts)), None)
+
+    def _misleads(self, cls, name: str) -> str | None:
+        method = inspect.getattr_static(cls, name, None)
+        method = getattr(method, "__func__", method)
+        mine = isinstance(method, FunctionType) and not resolve.is_trusted(method)
+        return f"{cls.__name__}.{name}" if mine and self.reason(method) else None
 
     def _examine(self, function, own: str = "", yields: bool = False) -> str | None:
         try:

@@ -211,8 +211,11 @@ class Expressions(InertExpressions):
             return False
         return self.flows_out(node)
 
-    def flows_out(self, node) -> bool:
-        """Can a derivative flow out of `node`? Not out of a shape, a comparison, a length, a choice of positions."""
+    def flows_out(self, node, bound: frozenset = frozenset()) -> bool:
+        """Can a derivative flow out of `node`? Not out of a shape, a comparison, a length, a choice of positions.
+
+        `bound` are the variables of the comprehensions around it.
+        """
         if getattr(node, "chooses", False):
             return False
         if isinstance(node, gast.Name):
@@ -234,10 +237,12 @@ class Expressions(InertExpressions):
                 and self.keys_of_dict(node.func.value)
             ):
                 return False
-            known = self.static(node.func)
+            known = self.static(node.func, bound)
             if known is not None and self.is_plain_function(known.value):
                 return False
-        return any(self.flows_out(child) for child in syntax.children(node))
+        if isinstance(node, syntax.COMPREHENSIONS):
+            bound = bound.union(*(self.names.stores(g.target) for g in node.generators))
+        return any(self.flows_out(child, bound) for child in syntax.children(node))
 
     def is_plain_function(self, function) -> bool:
         """Does `function` give plain data whatever its arguments are?"""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import gast
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.frontend import resolve, syntax
+from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import MISSING, any_active, constant_of
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Inert, Unbound
@@ -190,9 +190,18 @@ class Heap:
         return self.objects[a] if same else None
 
     def contents_of_names(self, node) -> dict:
-        """What the containers with slots hold that an expression names."""
-        found = {name: self.env.get(name) for name in self.names.loads(node)}
+        """What the containers with slots hold that an expression names, not to read a number or array in them."""
+        found = {name: self.env.get(name) for name in self.whole_names(node)}
         return {name: self.contents(thing) for name, thing in found.items() if thing in self.objects}
+
+    def whole_names(self, node) -> set:
+        """The names that an expression reads, without those of containers with slots that it looks something up in."""
+        item = self.held_item(node)
+        if isinstance(item, ir.Value) and not self.is_object(item):
+            return set()
+        if isinstance(node, gast.Name):
+            return {node.id}
+        return set().union(*map(self.whole_names, syntax.children(node)))
 
     def see_iterated(self, node, before: dict, statement, lively=False) -> None:
         """Refuse a loop over `node` that changes what is in a container there, which held `before`.
@@ -270,7 +279,7 @@ class Heap:
         key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)
         at = self.place_of(container, target)
         if t.kind is Kind.RECORD:
-            if not (takes_fields(t.cls) and at is not None) and not resolve.takes_attribute(t.cls, key):
+            if not (takes_fields(t.cls) and at is not None) and not classes.takes_attribute(t.cls, key):
                 return False
         elif t.kind is Kind.TUPLE or key is MISSING or (at is None and t.kind is not Kind.DICT):
             return False

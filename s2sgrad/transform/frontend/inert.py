@@ -5,6 +5,7 @@ its value may share. All of that is found without running anything, and whatever
 behind the back of the derivative is refused.
 """
 
+import inspect
 import itertools
 import operator
 from types import FunctionType
@@ -433,6 +434,9 @@ class InertExpressions:
         problem = self.session.purity.reason(function)
         if problem:
             self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
+        own = not resolve.is_trusted(function)
+        if own and (name := next(filter(None, map(self.session.purity.misleading, arguments)), None)):
+            self.refuse(f"{text(node.func)} may call {name}, which changes something", node)
         things = self.sampled(node, arguments, bound)
         args, kwargs = tuple(things.positional), things.keywords
         if isinstance(function, FunctionType) and not resolve.is_trusted(function):
@@ -493,6 +497,8 @@ class InertExpressions:
         base, _, clean, own = self.facts(node.func.value, bound)
         if attr in BUILDING and self.own_list(node.func.value) is not None and node.func.value.id not in self.changing:
             self.refuse(f".{attr}() inside of this expression is not compiled", node)
+        if self.is_own_method(base, attr):
+            return self._own_method_call(node, base, pure and clean)
         if attr in effects.MUTATING_METHODS and base.kind is not Kind.NUMBER:
             self.write(node.func.value, node, bound)
             for region in own:
@@ -511,18 +517,27 @@ class InertExpressions:
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS
             return kin(ir.UNKNOWN, base), False, pure and clean and quiet, self.inside(base, own) + regions
-        function = self.class_attribute(base, attr)
-        if function is not None:
-            problem = self.session.purity.reason(function)
-            if problem is None:
-                trusted = resolve.is_trusted(function)
-                return ir.UNKNOWN, False, pure and clean and not trusted, [self.anywhere]
+        return self._own_method_call(node, base, pure and clean)
+
+    def _own_method_call(self, node, base: ir.Type, pure: bool):
+        function = self.class_attribute(base, node.func.attr)
+        if function is None:
+            self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
+        problem = self.session.purity.reason(function)
+        if problem is not None:
             self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
-        self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
+        return ir.UNKNOWN, False, pure and not resolve.is_trusted(function), [self.anywhere]
+
+    def is_own_method(self, base: ir.Type, attr: str) -> bool:
+        """May ``value.attr`` be a function of the user's, for a `value` whose class is known?"""
+        if base.cls is None or resolve.is_trusted(base.cls):
+            return False
+        found = inspect.getattr_static(base.cls, attr, None)
+        return attr in (base.keys or ()) or found is None or not resolve.is_trusted(getattr(found, "__func__", found))
 
     def class_attribute(self, base: ir.Type, attr: str):
         """The function that ``value.attr`` is for a `value` whose class is known."""
-        if base.cls is None:
+        if base.cls is None or attr in (base.keys or ()):
             return None
         found = resolve.plain_attribute(base.cls, attr)
         if found is resolve.MISSING or not callable(found) or resolve.sets_attribute(base.cls, attr):

@@ -89,10 +89,10 @@ class Loops(Unrolling, Rows):
             self.for_(indexed, after)
         elif (other := self.by_positions(statement)) is not None:
             self.for_(other, after)
-        elif (rounds := self.unrollable(statement)) is not None:
-            self.unrolled(statement, rounds, after)
         else:
-            self.for_(statement, after)
+            statement = self.over_named(statement)
+            rounds = self.unrollable(statement)
+            self.for_(statement, after) if rounds is None else self.unrolled(statement, rounds, after)
 
     def functions_of(self, iterable) -> list | None:
         """The functions that a loop runs over, if they are known before the program runs."""

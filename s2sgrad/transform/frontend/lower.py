@@ -44,7 +44,7 @@ from types import FunctionType, MappingProxyType
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.branches import Branches
@@ -120,9 +120,11 @@ class Lowering(
         What parameters, and names of enclosing functions that are local here by being passed, stand for.
     rebound : set of str
         The names of enclosing functions that it may bind anew.
+    kinds : dict
+        The types of parameters that stand for nothing yet.
     """
 
-    def __init__(self, session, found, namespace, given=MappingProxyType({}), rebound=frozenset()):
+    def __init__(self, session, found, namespace, given=MappingProxyType({}), rebound=frozenset(), kinds=None):
         self.session = session
         self.found = found
         self.names = session.names
@@ -181,7 +183,7 @@ class Lowering(
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
         self.given = given
         self.defined = dict(defined_functions(body))
-        self.classes = self.classes_of_names(body)
+        self.classes = self.classes_of_names(body, kinds or {})
         self.mutable: set = set()
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
@@ -260,7 +262,8 @@ class Lowering(
         if isinstance(active, tuple) and value.active:
             self.parts[value] = active
         if type_.kind is not Kind.NUMBER:
-            container = type_.kind in (Kind.LIST, Kind.DICT, Kind.OTHER)
+            object_ = type_.kind is Kind.RECORD and classes.is_plain_class(type_.cls)
+            container = type_.kind in (Kind.LIST, Kind.DICT, Kind.OTHER) or object_
             self.regions[value] = effects.Region((), external=True, container=container)
             if type_.kind is Kind.ARRAY:
                 self.ways[value] = ways.ITSELF

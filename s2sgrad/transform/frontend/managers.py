@@ -14,7 +14,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import effects, resolve, source, syntax
 from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
@@ -120,7 +120,7 @@ def is_transparent(manager, purity: effects.Purity) -> bool:
         return False
     if isinstance(manager, type):
         ends = [vars_of(manager, name) for name in ("__enter__", "__exit__")]
-        if not resolve.is_plain_class(manager) or not all(isinstance(f, FunctionType) for f in ends):
+        if not classes.is_plain_class(manager) or not all(isinstance(f, FunctionType) for f in ends):
             return False
         return not any(map(purity.reason_of_method, ends)) and lets_through(ends[1])
     generator = generator_of(manager)

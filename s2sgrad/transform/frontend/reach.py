@@ -7,13 +7,10 @@ argument. So the data that functions reach are read at each call, and asked whet
 import functools
 from types import FunctionType, MethodType, ModuleType
 
-import numpy as np
-
-from s2sgrad.runtime.trees import flatten
 from s2sgrad.transform import ir
+from s2sgrad.transform.classes import PLAIN
 from s2sgrad.transform.frontend.resolve import MISSING, Outside, Place, Reader, is_definition, is_trusted
 
-PLAIN = (int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), slice, range, np.generic)
 _CACHED = type(functools.lru_cache(lambda: None))
 
 
@@ -23,6 +20,7 @@ def reached(thing, seen: set, guards: dict):
     An object that holds them in a way of its own is such data itself. That the functions stay what they are is added
     to the `guards`.
 
+    >>> import numpy as np
     >>> weights = np.ones(3)
     >>> def weighted(x, scale=[2.0]):
     ...     return scale[0] * x + weights[0]
@@ -92,20 +90,3 @@ def _may_be_read(name: str, member) -> bool:
 def _constant(value) -> Reader:
     place = Place("{value}", {"value": value})
     return Reader(place, (), place.key)
-
-
-def opaque(value):
-    """The first thing in some data that may hold arrays in a way that is not known; None where there is none.
-
-    >>> opaque({"w": [np.ones(3), 2.0, {"a", "b"}]}), opaque([1.0, bytearray(b"a")])
-    (None, bytearray(b'a'))
-    """
-    for x in flatten(value)[0]:
-        found = x
-        if isinstance(x, (set, frozenset)):
-            found = opaque(list(x))
-        elif isinstance(x, PLAIN) or (isinstance(x, np.ndarray) and x.dtype != object):
-            found = None
-        if found is not None:
-            return found
-    return None

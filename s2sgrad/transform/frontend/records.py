@@ -9,7 +9,7 @@ from types import FunctionType, SimpleNamespace
 
 import gast
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.calls import record_fields
 from s2sgrad.transform.frontend.heap import Object
@@ -32,14 +32,14 @@ class Records:
         cls = known.value if known is not None else None
         if not isinstance(cls, type) or self.may_be_active(value):
             return None  # where an argument carries a derivative, it is followed anyway
-        if not resolve.is_plain_class(cls) and (resolve.is_trusted(cls) or record_fields(cls) is None):
+        if not classes.is_plain_class(cls) and (resolve.is_trusted(cls) or record_fields(cls) is None):
             return None
         return self.on_trial(lambda: self.construct(cls, self.arguments(value), value))[0]
 
     def construct_plain(self, cls, arguments: Arguments, node):
         """An instance of a class whose `__init__` is lowered in place of the call; None where it cannot be."""
         init = inspect.getattr_static(cls, "__init__")
-        if not resolve.is_plain_class(cls) or self.session.purity.reason(cls):
+        if not classes.is_plain_class(cls) or self.session.purity.reason(cls):
             return None
         if cls is SimpleNamespace:
             things = arguments.keywords
@@ -67,15 +67,15 @@ class Records:
         method = inspect.getattr_static(self.classes[name], node.attr, None)
         return isinstance(method, FunctionType) and self.session.purity.reason(method) is not None
 
-    def classes_of_names(self, body: list) -> dict:
+    def classes_of_names(self, body: list, kinds: dict) -> dict:
         """The names to which the function gives new objects of plain classes, or is given them, and these classes."""
-        given = {name: thing.type for name, thing in self.given.items() if isinstance(thing, ir.Value)}
-        found = {name: t.cls for name, t in given.items() if t.kind is Kind.RECORD and resolve.is_plain_class(t.cls)}
+        given = kinds | {name: thing.type for name, thing in self.given.items() if isinstance(thing, ir.Value)}
+        found = {name: t.cls for name, t in given.items() if t.kind is Kind.RECORD and classes.is_plain_class(t.cls)}
         for node in (n for s in body for n in syntax.own_nodes(s) if isinstance(n, gast.Assign)):
             called = node.value.func if isinstance(node.value, gast.Call) else None
             if isinstance(called, gast.Name) and called.id not in self.local:
                 cls = self.outside.place(called.id).read()
-                if isinstance(cls, type) and resolve.is_plain_class(cls):
+                if isinstance(cls, type) and classes.is_plain_class(cls):
                     found |= {t.id: cls for t in node.targets if isinstance(t, gast.Name)}
         return found
 

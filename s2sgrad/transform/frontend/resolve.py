@@ -12,7 +12,7 @@ import dis
 import functools
 import inspect
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 import gast
 import numpy as np
@@ -20,14 +20,10 @@ import numpy as np
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.classes import is_trusted
 from s2sgrad.transform.frontend.guards import Guard
 
 MISSING = object()
-TRUSTED = {
-    "numpy", "scipy", "math", "cmath", "operator", "builtins", "_operator", "random", "time", "_random",
-    "functools", "itertools", "copy", "warnings", "logging", "collections", "statistics", "s2sgrad", "sys", "os",
-    "bisect", "heapq", "numbers", "fractions", "decimal", "json", "re", "string", "types", "typing",
-}  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
@@ -52,19 +48,6 @@ def is_code(value) -> bool:
     (True, True, False)
     """
     return is_definition(value) and (isinstance(value, FunctionType) or is_trusted(value))
-
-
-def is_trusted(function) -> bool:
-    """Is `function` part of NumPy, SciPy or the standard library, which change nothing behind one's back?"""
-    if isinstance(function, functools.partial):
-        return is_trusted(function.func)
-    if isinstance(function, np.ufunc):
-        return True
-    module = getattr(function, "__module__", None)
-    if module is None:
-        owner = getattr(function, "__self__", None)
-        module = getattr(type(owner), "__module__", None) if owner is not None else type(function).__module__
-    return isinstance(module, str) and module.partition(".")[0] in TRUSTED
 
 
 class Outside:
@@ -332,29 +315,6 @@ def is_computed(cls, attr: str) -> bool:
         return True
     found = inspect.getattr_static(cls, attr, None)
     return hasattr(type(found), "__get__") and not is_trusted(cls) and not isinstance(found, FunctionType)
-
-
-def is_plain_class(cls) -> bool:
-    """Is an object of this class a place for attributes, and its making nothing but the call of its `__init__`?
-
-    >>> is_plain_class(SimpleNamespace), is_plain_class(dict)
-    (True, False)
-    """
-    if cls is SimpleNamespace:
-        return True
-    own = [c for c in cls.__mro__ if c is not object]
-    return type(cls) is type and not any(is_trusted(c) or _OWN_WAYS & vars(c).keys() for c in own)
-
-
-def takes_attribute(cls, attr: str) -> bool:
-    """Does ``self.attr = value`` of an object of a plain class store the value, and run no code of the user's?"""
-    return is_plain_class(cls) and not hasattr(type(inspect.getattr_static(cls, attr, None)), "__set__")
-
-
-# What makes objects of a class more than a place for attributes.
-_OWN_WAYS = frozenset(
-    ["__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"]
-)
 
 
 def plain_attribute(owner, attr: str):

@@ -9,10 +9,11 @@ import numpy as np
 from s2sgrad.errors import CompileError, Location
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.classes import PLAIN, opaque
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.calls import carrying
 from s2sgrad.transform.frontend.giving import bare, is_certain
-from s2sgrad.transform.frontend.reach import PLAIN, opaque, reached
+from s2sgrad.transform.frontend.reach import reached
 
 MOST_CALLEES = 150
 DEEPEST = 12  # how often a function is lowered within itself, for ever new kinds of arguments

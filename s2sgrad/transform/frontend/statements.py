@@ -13,7 +13,7 @@ from types import ModuleType
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.calls import numeric
@@ -71,7 +71,11 @@ class Statements:
             thing = self.expression(statement.value)
             if not isinstance(thing, Inert):
                 return
-        self.verbatim(statement)
+        value, slots = self.with_slots(statement.value)
+        self.env |= slots
+        self.verbatim(gast.copy_location(gast.Expr(value), statement))
+        for name in slots:
+            del self.env[name]
 
     def statement_Import(self, statement, after):
         self.verbatim(statement)
@@ -87,7 +91,7 @@ class Statements:
 
     def imported(self, name: str, value) -> None:
         """A name that an import in the function binds to something of NumPy, SciPy or the standard library."""
-        trusted = value.__name__.partition(".")[0] in resolve.TRUSTED if isinstance(value, ModuleType) else False
+        trusted = value.__name__.partition(".")[0] in classes.TRUSTED if isinstance(value, ModuleType) else False
         if trusted or (resolve.is_definition(value) and resolve.is_trusted(value)):
             self.env[name] = Known(value, self.env[name])
 
@@ -191,6 +195,9 @@ class Statements:
         if isinstance(thing, FUNCTIONS):
             self.refuse("a function is unpacked", statement)
         starred = any(isinstance(e, gast.Starred) for e in target.elts)
+        if self.is_object(thing) and not starred and len(target.elts) == len(self.made[thing]):
+            self.store_all(list(zip(target.elts, self.made[thing], strict=True)), statement)
+            return
         if not is_active(thing):
             self.unpack_inert(target, thing, statement)
             return

@@ -43,9 +43,34 @@ class Unrolling:
             return None
         return rounds
 
+    def over_named(self, statement):
+        """The loop with names for the lists in it that are in slots: ``for body in system.bodies``.
+
+        Something else may be put there in the loop, which goes on over the list that it has begun with.
+        """
+
+        def named(node):
+            held = self.held_item(node)
+            if not isinstance(held, ir.Value) or held not in self.objects or held.type.kind not in SEQUENCES:
+                return node
+            name = self.new_name("items")
+            self.env[name] = held
+            return gast.copy_location(gast.Name(name, gast.Load(), None, None), node)
+
+        whole = statement.iter
+        if isinstance(whole, gast.Call):
+            iterable = gast.Call(whole.func, list(map(named, whole.args)), whole.keywords)
+        else:
+            iterable = named(whole)
+        fields = dict(gast.iter_fields(statement)) | {"iter": gast.copy_location(iterable, whole)}
+        return gast.copy_location(gast.For(*[fields[name] for name in gast.For._fields]), statement)
+
     def is_unlike(self, iterable) -> bool:
         """Is it what a dict holds, or a container with slots: values that need not be alike, or are written into?"""
         if isinstance(iterable, gast.Name) and self.env.get(iterable.id) in self.objects:
+            return True
+        given = iterable.args if isinstance(iterable, gast.Call) else ()
+        if any(isinstance(a, gast.Name) and self.is_unlike(a) for a in given):
             return True
         texts = isinstance(iterable, gast.Tuple) and all(map(is_text, iterable.elts))
         view = isinstance(iterable, gast.Call) and not iterable.args and self.rounds_of_dict(iterable.func) is not None

@@ -12,6 +12,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
+from s2sgrad.transform import classes
 from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.scan import WRITERS
 from s2sgrad.transform.frontend.values import Inert
@@ -116,7 +117,7 @@ def reads_outside(function, arrays: list, seen: set) -> bool:
             return True
         trusted = isinstance(value, PLAIN) or resolve.is_trusted(value)
         if isinstance(value, ModuleType):
-            trusted = value.__name__.partition(".")[0] in resolve.TRUSTED
+            trusted = value.__name__.partition(".")[0] in classes.TRUSTED
         if not trusted and reads_outside(value, arrays, seen):
             return True
     return False

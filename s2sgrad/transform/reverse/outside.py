@@ -21,7 +21,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import ir, walk
+from s2sgrad.transform import classes, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve
 from s2sgrad.transform.frontend.syntax import COMPREHENSIONS, Names
@@ -127,7 +127,7 @@ class _Holder:
                 raise CompileError(f"the pullback would read {'.'.join(chain)} when it runs", self.location)
             return len(chain)
         value = self.root(chain[0])
-        trusted = isinstance(value, ModuleType) and value.__name__.partition(".")[0] in resolve.TRUSTED
+        trusted = isinstance(value, ModuleType) and value.__name__.partition(".")[0] in classes.TRUSTED
         length = 1
         while not isinstance(value, _DATA) and length < len(chain):
             value = getattr(value, chain[length], resolve.MISSING)

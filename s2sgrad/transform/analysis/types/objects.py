@@ -7,6 +7,7 @@ import numpy as np
 
 from s2sgrad.transform.analysis import axes, layout
 from s2sgrad.transform.analysis.axes import Axis, fresh
+from s2sgrad.transform.classes import MOST_ITEMS, attributes
 from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
 
 REAL = "real"
@@ -138,8 +139,11 @@ def of_all(values) -> list[Type]:
     return [_of(value, seen) for value in values]
 
 
-def _of(value, seen: dict | None) -> Type:
-    """`seen` holds the types of the arrays met before, where the same array is to have the same token."""
+def _of(value, seen: dict | None, within: int = 0) -> Type:
+    """`seen` holds the types of the arrays met before, where the same array is to have the same token.
+
+    The value is in `within` objects, each in the one before.
+    """
     cls = type(value)
     if cls in _PYTHON_NUMBERS:
         return Type(Kind.NUMBER, _PYTHON_NUMBERS[cls], 0, ())
@@ -151,16 +155,24 @@ def _of(value, seen: dict | None) -> Type:
         name = dtype_name(value.dtype)
         return OTHER if name is None else Type(Kind.NUMBER, name, 0, ())
     if cls is list or cls is tuple:
-        return sequence(Kind.LIST if cls is list else Kind.TUPLE, [_of(item, seen) for item in value])
+        kind = Kind.LIST if cls is list else Kind.TUPLE
+        many = within and len(value) > MOST_ITEMS
+        return Type(kind) if many else sequence(kind, [_of(item, seen, within) for item in value])
     if cls is dict:
-        return Type(Kind.DICT, items=tuple(_of(item, seen) for item in value.values()), keys=tuple(value))
+        if within and len(value) > MOST_ITEMS:
+            return Type(Kind.DICT)
+        return Type(Kind.DICT, items=tuple(_of(item, seen, within) for item in value.values()), keys=tuple(value))
     if is_namedtuple(value):
-        return Type(Kind.RECORD, items=tuple(_of(item, seen) for item in value), keys=cls._fields, cls=cls)
+        return Type(Kind.RECORD, items=tuple(_of(item, seen, within) for item in value), keys=cls._fields, cls=cls)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-        return Type(Kind.RECORD, items=tuple(_of(getattr(value, n), seen) for n in names), keys=names, cls=cls)
+        return Type(Kind.RECORD, items=tuple(_of(getattr(value, n), seen, within) for n in names), keys=names, cls=cls)
     if callable(value):
         return Type(Kind.CALLABLE, cls=cls)
+    own = attributes(value, within)
+    if own is not None:
+        held = tuple(_of(item, seen, within + 1) for item in own.values())
+        return Type(Kind.RECORD, items=held, keys=tuple(own), cls=cls)
     return OTHER if value is None else Type(Kind.OTHER, cls=cls)
 
 

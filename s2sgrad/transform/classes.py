@@ -1,0 +1,126 @@
+"""What is known of classes: whose code their objects run, and which objects are nothing but a place for attributes."""
+
+import abc
+import dataclasses
+import functools
+import inspect
+from types import SimpleNamespace
+
+import numpy as np
+
+from s2sgrad.runtime.trees import flatten
+
+TRUSTED = {
+    "numpy", "scipy", "math", "cmath", "operator", "builtins", "_operator", "random", "time", "_random",
+    "functools", "itertools", "copy", "warnings", "logging", "collections", "statistics", "s2sgrad", "sys", "os",
+    "bisect", "heapq", "numbers", "fractions", "decimal", "json", "re", "string", "types", "typing",
+}  # fmt: skip
+
+# What makes objects of a class more than a place for attributes.
+_OWN_WAYS = frozenset(
+    ["__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"]
+)
+
+
+def is_trusted(function) -> bool:
+    """Is `function` part of NumPy, SciPy or the standard library, which change nothing behind one's back?"""
+    if isinstance(function, functools.partial):
+        return is_trusted(function.func)
+    if isinstance(function, np.ufunc):
+        return True
+    module = getattr(function, "__module__", None)
+    if module is None:
+        owner = getattr(function, "__self__", None)
+        module = getattr(type(owner), "__module__", None) if owner is not None else type(function).__module__
+    return isinstance(module, str) and module.partition(".")[0] in TRUSTED
+
+
+def is_plain_class(cls) -> bool:
+    """Is an object of this class a place for attributes, and its making nothing but the call of its `__init__`?
+
+    >>> is_plain_class(SimpleNamespace), is_plain_class(dict)
+    (True, False)
+    """
+    if cls is SimpleNamespace or cls is None:
+        return cls is not None
+    own = [c for c in cls.__mro__ if c not in (object, abc.ABC)]
+    return type(cls) in (type, abc.ABCMeta) and not any(is_trusted(c) or _OWN_WAYS & vars(c).keys() for c in own)
+
+
+def takes_attribute(cls, attr: str) -> bool:
+    """Does ``self.attr = value`` of an object of a plain class store the value, and run no code of the user's?"""
+    return is_plain_class(cls) and not hasattr(type(inspect.getattr_static(cls, attr, None)), "__set__")
+
+
+def attributes(value, within: int = 0) -> dict | None:
+    """What an object of a plain class holds, by attribute; None for all else, and for objects `within` many others.
+
+    Reading one of them runs no code of the user's.
+
+    >>> attributes(SimpleNamespace(w=1.5)), attributes(np.ones(2))
+    ({'w': 1.5}, None)
+    """
+    cls = type(value)
+    if within >= DEEPEST or not _holds_attributes(cls):
+        return None
+    own = getattr(value, "__dict__", None)
+    plain = own is not None and own.keys().isdisjoint(_computed(cls)) and all(map(str.isidentifier, own))
+    return own if plain else None
+
+
+def leaves(tree) -> list:
+    """The leaves of a tree, and what the objects of plain classes hold that are among them.
+
+    >>> leaves([SimpleNamespace(w=1.5), 2.5])[1:]
+    [2.5, 1.5]
+    """
+    found, seen = list(flatten(tree)[0]), set()
+    for x in found:
+        own = attributes(x)
+        if own is not None and id(x) not in seen:
+            seen.add(id(x))
+            found += flatten(list(own.values()))[0]
+    return found
+
+
+def opaque(tree, plain: tuple = ()):
+    """The first thing in some data that may hold arrays in a way that is not known; None where there is none.
+
+    Objects of classes that are `plain` hold none.
+
+    >>> opaque({"w": [np.ones(3), 2.0, {"a", "b"}]}), opaque([1.0, bytearray(b"a")])
+    (None, bytearray(b'a'))
+    """
+    for x in leaves(tree):
+        found = x
+        if isinstance(x, (set, frozenset)):
+            found = opaque(list(x), plain)
+        elif isinstance(x, (*PLAIN, *plain)) or attributes(x) is not None:
+            found = None
+        elif isinstance(x, np.ndarray):
+            found = x if x.dtype == object else None
+        if found is not None:
+            return found
+    return None
+
+
+# What holds no arrays; of random numbers, those that draw them.
+PLAIN = (
+    int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), slice, range, np.generic,
+    np.random.Generator, np.random.RandomState,
+)  # fmt: skip
+DEEPEST = 3  # objects in objects
+MOST_ITEMS = 8  # a list in an object that has more is not looked into: it may have more at each call
+
+
+@functools.cache
+def _holds_attributes(cls) -> bool:
+    called = any("__call__" in vars(c) for c in cls.__mro__)
+    return is_plain_class(cls) and not dataclasses.is_dataclass(cls) and not called
+
+
+@functools.cache
+def _computed(cls) -> frozenset:
+    """The attributes of objects of a class that are read by code, whatever the object itself holds."""
+    members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
+    return frozenset([name for name, member in members.items() if hasattr(type(member), "__set__")])
