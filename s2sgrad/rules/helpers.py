@@ -13,8 +13,11 @@ from s2sgrad.runtime.arrays import (
     from_rows,
     gather_adjoint,
     hit_count,
+    is_less,
     over,
     part,
+    part_where,
+    part_where_not,
     reached,
     rows_of,
     scalar_seed,
@@ -33,6 +36,8 @@ elementwise(over, lambda t, g, d: over(t, d), lambda t, g, d, out: -over(np.wher
 elementwise(times, lambda t, g, p: times(t, p), lambda t, g, p: times(t, g))
 
 elementwise(where_less, lambda t, g, x, y: where_less(t, x, y), None, None)
+elementwise(part_where, lambda t, g, less: part_where(t, less), None)
+elementwise(part_where_not, lambda t, g, less: part_where_not(t, less), None)
 
 linear(unbroadcast, lambda t, g, x: unbroadcast(t, g))
 linear(embed, lambda t, g, x, index: unbroadcast(t[index], g))
@@ -55,4 +60,4 @@ linear(embed_item, lambda t, g, x, index: as_gradient(t[index], g))
 linear(rows_of, lambda t, g: from_rows(t, g))
 linear(shared_out, lambda t, g, items: sum((d for d in t if d is not None), zeros_of(g)))
 linear(from_items, lambda t, items, x, at_end=False: list(t[len(t) - len(items) :] if at_end else t[: len(items)]))
-inactive(scalar_seed, slots_of, reached, hit_count, stays)
+inactive(scalar_seed, slots_of, is_less, reached, hit_count, stays)

@@ -140,8 +140,7 @@ def where_less(g, x, y):
     """
     if isinstance(x, float) and isinstance(y, float):
         return g if x < y else g / 2 if x == y else zeros_of(g)
-    part, ties = _selected(x < y, g), np.equal(x, y)
-    return (part + np.where(ties, g / 2, 0.0))[()] if np.count_nonzero(ties) else part[()]
+    return part_where(g, is_less(x, y))
 
 
 def split_by_less(g, x, y):
@@ -152,19 +151,71 @@ def split_by_less(g, x, y):
     >>> split_by_less(np.array([4.0, 4.0, 4.0]), np.array([1.0, 2.0, 3.0]), 2.0)
     (array([4., 2., 0.]), array([0., 2., 4.]))
     """
-    less, more = x < y, y < x
-    if np.count_nonzero(less) + np.count_nonzero(more) < np.size(less):
-        return where_less(g, x, y), where_less(g, y, x)
-    part = _selected(less, g)
-    if type(g) is np.ndarray and g.dtype == np.float64:
-        return part, np.bitwise_xor(part.view(np.int64), g.view(np.int64)).view(np.float64)  # what is left of `g`
-    return part, _selected(more, g)
+    return split(g, is_less(x, y))
+
+
+def is_less(x, y):
+    """Where `x` is less than `y`; it is not elsewhere, or else there are numbers in the place of booleans.
+
+    They are 1 where `x` is less, 2 where `y` is, 3 where they are equal, and 0 where nan is compared.
+
+    Examples
+    --------
+    >>> is_less(np.array([1.0, 3.0]), 2.0), is_less(np.array([1.0, 2.0, 3.0, np.nan]), 2.0)
+    (array([ True, False]), array([1, 3, 2, 0], dtype=int8))
+    """
+    less = np.less(x, y)
+    if np.count_nonzero(less) + np.count_nonzero(np.less(y, x)) == less.size:
+        return less
+    return np.add(np.less_equal(x, y), np.multiply(np.less_equal(y, x), 2, dtype=np.int8), dtype=np.int8)
+
+
+def part_where(g, less):
+    """``where_less(g, x, y)``, where ``less = is_less(x, y)``.
+
+    Examples
+    --------
+    >>> part_where(np.array([4.0, 4.0]), np.array([True, False]))
+    array([4., 0.])
+    """
+    if less.dtype == bool:
+        return _selected(less, g)[()]
+    return np.where(less == 1, g, np.where(less == 3, g / 2, 0.0))[()]
+
+
+def part_where_not(g, less):
+    """``where_less(g, y, x)``, where ``less = is_less(x, y)``.
+
+    Examples
+    --------
+    >>> part_where_not(np.array([4.0, 4.0]), np.array([True, False]))
+    array([0., 4.])
+    """
+    if less.dtype == bool:
+        return _selected(~less, g)[()]
+    return np.where(less == 2, g, np.where(less == 3, g / 2, 0.0))[()]
+
+
+def split(g, less):
+    """``(part_where(g, less), part_where_not(g, less))``: the two add up to `g`.
+
+    Examples
+    --------
+    >>> split(np.array([4.0, 4.0]), np.array([True, False]))
+    (array([4., 0.]), array([0., 4.]))
+    """
+    part = part_where(g, less)
+    if less.dtype == bool and type(g) is type(part) is np.ndarray and g.dtype == np.float64:
+        return part, (part.view(np.int64) ^ g.view(np.int64)).view(np.float64)  # what is left of `g`
+    return part, part_where_not(g, less)
 
 
 def _selected(mask, g):
     """``np.where(mask, g, 0.0)``; of doubles by a product with their bits, which has no branch for each entry."""
-    if type(g) is np.ndarray and g.dtype == np.float64:
-        return (mask * g.view(np.int64)).view(np.float64)
+    if type(g) is np.ndarray and g.dtype == np.float64 and g.shape == mask.shape:
+        bits = mask.astype(np.int64)
+        bits *= g.view(np.int64)
+        return bits.view(np.float64)
     return np.where(mask, g, 0.0)
 
 

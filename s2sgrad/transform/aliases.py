@@ -36,7 +36,8 @@ _NEW = {
     np.geomspace, np.flatnonzero, np.argwhere, np.isclose, np.isin, np.linalg.eigvalsh, np.linalg.lstsq, np.resize,
     np.partition, np.shape,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
-    arrays.where_less, arrays.reached, arrays.hit_count, arrays.inner,
+    arrays.where_less, arrays.is_less, arrays.part_where, arrays.part_where_not, arrays.reached, arrays.hit_count,
+    arrays.inner,
 }  # fmt: skip
 _VIEWS = {
     np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.flip, np.flipud, np.fliplr, np.rot90, np.expand_dims,
@@ -50,7 +51,7 @@ _SHAPES = {
     np.ndim: (0,), len: (0,), operator.is_: (0, 1), arrays.is_same: (0, 1),
     arrays.unbroadcast: (1,), arrays.as_gradient: (1,),
     arrays.zeros_of: (0,), arrays.from_rows: (1,), arrays.from_items: (1,), arrays.slots_of: (0,), arrays.embed: (1,),
-    shapes.conversion_pullback: (2,), shapes.like_arrays: (1,),
+    shapes.conversion_pullback: (2,), shapes.like_arrays: (1,), arrays.hit_count: (2,),
 }  # fmt: skip
 
 

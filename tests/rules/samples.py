@@ -613,6 +613,8 @@ sample("arrays.over arrays.times", A(2, 3, low=0.5), A(3, low=0.5), complex_too=
 sample("arrays.over arrays.times", 1.5, -0.4)
 sample("arrays.where_less", A(2, 3), A(2, 3), A(2, 3))
 sample("arrays.where_less", 1.5, 0.4, 0.7)
+sample("arrays.part_where arrays.part_where_not", A(2, 3), np.eye(2, 3) > 0, active=("g",))
+sample("arrays.part_where arrays.part_where_not", A(4), np.arange(4, dtype=np.int8), active=("g",))
 sample("arrays.unbroadcast", A(2, 3, 4), A(3, 1), active=("g",), complex_too=True)
 sample("arrays.unbroadcast", A(2, 3, 4) + 1j, A(3, 1), active=("g",))
 sample("arrays.unbroadcast", A(3, 1), A(1, 4), active=("g",))

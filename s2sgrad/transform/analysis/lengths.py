@@ -32,7 +32,7 @@ PRODUCTS = {operator.matmul, np.matmul, np.dot}
 _BROADCASTING = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
     np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.where,
-    arrays.over, arrays.times, arrays.where_less,
+    arrays.over, arrays.times, arrays.where_less, arrays.part_where, arrays.part_where_not,
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from s2sgrad.transform.optimize.relax import relax
 from s2sgrad.transform.optimize.share import share, shared
 from s2sgrad.transform.optimize.stacks import stack
 
-__all__ = ["run", "settle", "tidy", "fold", "share", "prune", "accumulate"]
+__all__ = ["run", "settle", "tidy", "pruned", "fold", "share", "prune", "accumulate"]
 
 ROUNDS = 3
 

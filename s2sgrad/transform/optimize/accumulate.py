@@ -48,7 +48,7 @@ _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow, operator.matmul,
     np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like, np.sum,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
-    arrays.where_less, arrays.reached,
+    arrays.where_less, arrays.part_where, arrays.part_where_not, arrays.reached,
 }  # fmt: skip
 
 

@@ -40,6 +40,12 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.ranges import Range, Ranges
 from s2sgrad.transform.ir import Kind, Value
 
+OTHER_HALF = {
+    arrays.where_less: arrays.where_less,  # of the same two arrays the other way round
+    arrays.part_where: arrays.part_where_not,
+    arrays.part_where_not: arrays.part_where,
+}
+
 
 def with_fewer_calls(function: ir.Function) -> ir.Function:
     """Rewrite operations of the generated part of a function."""
@@ -69,7 +75,7 @@ class _Calls:
     def block(self, statements: list, in_loop: bool) -> list:
         done: list = []
         products: dict = {}  # from a value to the operation that gives it: what may become part of a product
-        halves: dict = {}  # from what is compared, and what is to be split, to the operation
+        halves: dict = {}  # from a function and its arguments to the operation
         for s in statements:
             if inner := walk.blocks(s):
                 inside = in_loop or isinstance(s, ir.For)
@@ -80,11 +86,12 @@ class _Calls:
                 done.append(s)
             elif s.function is arrays.times and s.target.type.kind is Kind.ARRAY:
                 done.append(self.product(s, done, products))
-            elif s.function is arrays.where_less and not self.split(s, done, halves):
-                done.append(s)
+            elif s.function in OTHER_HALF:
+                if not self.split(s, done, halves):
+                    done.append(s)
             elif s.function is np.zeros_like and in_loop:
                 done += self.zeros(s)
-            elif s.function is not arrays.where_less:
+            else:
                 done.append(s)
         return done
 
@@ -115,18 +122,20 @@ class _Calls:
     @staticmethod
     def split(s: ir.Op, done: list, halves: dict) -> bool:
         """Ask for both parts of a cotangent at once, where the other one has been asked for."""
-        g, x, y = s.args
-        other = halves.get((g, y, x))
         if s.target.type.kind is not Kind.ARRAY or not s.target.type.ndim:
             return False
+        g, *compared = s.args
+        other = halves.get((OTHER_HALF[s.function], g, *compared[::-1]))
         if other is None:
-            halves[g, x, y] = s
+            halves[s.function, *s.args] = s
             return False
-        both = Value("t", types.sequence(Kind.TUPLE, [other.target.type, s.target.type]))
+        first, second = (s, other) if s.function is arrays.part_where else (other, s)
+        both = Value("t", types.sequence(Kind.TUPLE, [first.target.type, second.target.type]))
+        whole = arrays.split_by_less if s.function is arrays.where_less else arrays.split
         at = done.index(other)
         done[at : at + 1] = [
-            ir.Op(both, arrays.split_by_less, other.args, {}, None, s.location),
-            ir.Unpack((other.target, s.target), both, s.location),
+            ir.Op(both, whole, first.args, {}, None, s.location),
+            ir.Unpack((first.target, second.target), both, s.location),
         ]
         return True
 

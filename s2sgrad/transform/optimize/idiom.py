@@ -122,8 +122,8 @@ class _Idioms:
     def said(self, s: ir.Op, lengths: Lengths):
         if s.function is np.sum and len(s.args) == 1 and not s.kwargs:
             return self.sum(s, lengths)
-        if s.function is np.expand_dims and len(s.args) == 2 and not s.kwargs:
-            return self.expanded(s)
+        if s.function is np.expand_dims:
+            return expanded(s)
         if s.function is np.copy and not s.kwargs and types.type_of(s.args[0]).kind is Kind.ARRAY:
             return dataclasses.replace(s, spelling="copy()")
         if s.function in (arrays.times, arrays.over) and not s.kwargs:
@@ -192,12 +192,14 @@ class _Idioms:
             return dataclasses.replace(s, spelling="sum()")
         return s
 
-    @staticmethod
-    def expanded(s: ir.Op) -> ir.Op:
-        """A new axis: an index with None in its place."""
-        a, axis = types.type_of(s.args[0]), types.constant(s.args[1])
-        if a.kind is not Kind.ARRAY or not a.ndim or type(axis) is not int:
-            return s
-        axis %= a.ndim + 1
-        index = None if axis == 0 else (*[slice(None)] * axis, None)
-        return ir.Op(s.target, operator.getitem, (s.args[0], Constant(index)), {}, None, s.location)
+
+def expanded(s: ir.Op) -> ir.Op:
+    """A new axis: an index with None in its place."""
+    if s.function is not np.expand_dims or len(s.args) != 2 or s.kwargs:
+        return s
+    a, axis = types.type_of(s.args[0]), types.constant(s.args[1])
+    if a.kind is not Kind.ARRAY or not a.ndim or type(axis) is not int:
+        return s
+    axis %= a.ndim + 1
+    index = None if axis == 0 else (*[slice(None)] * axis, None)
+    return ir.Op(s.target, operator.getitem, (s.args[0], Constant(index)), {}, None, s.location)

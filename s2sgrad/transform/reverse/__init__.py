@@ -33,6 +33,7 @@ from s2sgrad.transform.reverse.activity import active_values, keys
 from s2sgrad.transform.reverse.adjoint import Adjoint
 from s2sgrad.transform.reverse.collecting import cotangent_type
 from s2sgrad.transform.reverse.cotangents import slot_name, slot_type
+from s2sgrad.transform.reverse.residuals import with_residuals
 
 
 @dataclass(slots=True)
@@ -173,7 +174,7 @@ def pair(function: ir.Function, active: tuple) -> tuple[ir.Function, ir.Function
 
 def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
     parameters = [p.value for p, on in zip(function.parameters, active, strict=True) if on]
-    adjoint = Adjoint(function, active_values(function, dict.fromkeys(parameters)), pairs)
+    adjoint = Adjoint(function, active_values(function, dict.fromkeys(parameters)), pairs, is_half=True)
     forward = walk.copied(function.body)
     build = adjoint.build
     build.location = _last_location(forward)
@@ -187,7 +188,9 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
     results = [adjoint.operand(adjoint.take(v), v) for v in parameters]
     result = results[0] if len(results) == 1 else build.sequence(results)
     backward = optimize.tidy(forward.statements, ir.Block(build.statements, (result,)))
-    backward = adjoint.settled(forward, backward, [p.value for p in function.parameters])
+    entering = [p.value for p in function.parameters]
+    backward = with_residuals(backward, forward, entering, (), adjoint.memory.is_volatile)
+    backward = adjoint.settled(forward, backward, entering)
     if pairs.outlives:
         before, backward = outside.held(function, backward)
         forward = ir.Block([*before, *forward.statements], forward.results)

@@ -27,12 +27,15 @@ class Adjoint(Flow):
     ----------
     pairs : Pairs
         The forward and backward functions of what is called.
+    is_half : bool
+        Whether the backward pass becomes a function of its own.
     namespace : Namespace
     """
 
-    def __init__(self, function: ir.Function, active: set, pairs):
+    def __init__(self, function: ir.Function, active: set, pairs, is_half: bool = False):
         self.active = active
         self.pairs = pairs
+        self.is_half = is_half
         self.namespace = function.namespace
         self.scope = Scope()
         self.build = Builder()

@@ -5,6 +5,7 @@ call of the callee's backward function.
 """
 
 import dataclasses
+import functools
 import operator
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ from s2sgrad.transform.reverse.cotangents import (
     stack_type,
 )
 from s2sgrad.transform.reverse.operations import Operations
+from s2sgrad.transform.reverse.residuals import with_residuals
 from s2sgrad.transform.reverse.templates import with_templates
 
 BACKWARDS = slice(None, None, -1)
@@ -143,6 +145,8 @@ class Flow(Operations):
         exported: dict = {}
         for forward, builder, ends in zip((s.then, s.orelse), builders, operands, strict=True):
             backward = optimize.tidy(forward.statements, ir.Block(builder.statements, tuple(ends)))
+            if self.is_kept() and not isinstance(s, ir.Same):
+                backward = with_residuals(backward, forward, (), (), self.memory.is_volatile)
             backward = self.settled(forward, backward)
             own = walk.defined(forward)
             for v in walk.free(backward):
@@ -161,6 +165,13 @@ class Flow(Operations):
             # nothing is done, or it was entered before
             s = ir.If(s.test if isinstance(s, ir.Same) else Constant(True), s.then, s.orelse, s.results, s.location)
         build.add(dataclasses.replace(s, then=blocks[0], orelse=blocks[1], results=tuple(results)))
+
+    def is_kept(self) -> bool:
+        """Is what the backward pass reads here saved, by a loop or by a function that is called?"""
+        scope = self.scope
+        while scope is not None and not isinstance(scope, LoopScope):
+            scope = scope.outer
+        return scope is not None or self.is_half
 
     def is_buffer(self, value: Value) -> bool:
         """Is the cotangent of a value that is written to one that may be written to?"""
@@ -341,7 +352,10 @@ class Flow(Operations):
             lists.append((source, Value("rows", Type(Kind.LIST, element=types.of_each(types.type_of(operand), 0)))))
             operands.append(operand)
         block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
-        block = self.settled(forward, with_templates(block, inner.lengths, forward), walk.enters(s))
+        rows = [v for source in s.sources for v in walk.pattern(source.element)]
+        asking = functools.partial(with_templates, lengths=inner.lengths, forward=forward)
+        block = with_residuals(block, forward, walk.enters(s), rows, self.memory.is_volatile, asking)
+        block = self.settled(forward, block, walk.enters(s))
         block = with_literals(block, forward)
         if not kept and not lists and not any(self.is_active(c.initial) for c, _ in entering):
             # nothing before the loop depends on it

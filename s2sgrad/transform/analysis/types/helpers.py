@@ -55,6 +55,16 @@ def _where_less(g, x, y) -> Type:
     return Type(kind, types[0].dtype, ndim, shape)
 
 
+def _is_less(x, y) -> Type:
+    kind, ndim, shape = broadcast([type_of(x), type_of(y)])
+    return Type(kind, None, ndim, shape)
+
+
+def _part_where(g, less) -> Type:
+    kind, ndim, shape = broadcast([type_of(g), type_of(less)])
+    return Type(kind, type_of(g).dtype, ndim, shape)
+
+
 def _reached(x, top) -> Type:
     kind, ndim, shape = broadcast([type_of(x), type_of(top)])
     return Type(kind, "bool", ndim, shape)
@@ -66,6 +76,9 @@ def _hit_count(hits, axis, x) -> Type:
 
 _HELPERS = {
     "where_less": _where_less,
+    "is_less": _is_less,
+    "part_where": _part_where,
+    "part_where_not": _part_where,
     "reached": _reached,
     "hit_count": _hit_count,
     "unbroadcast": _unbroadcast,
