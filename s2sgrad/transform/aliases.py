@@ -121,6 +121,18 @@ def is_picked(function, args) -> bool:
     return any(map(_picks, index.items or ())) if index.kind is Kind.TUPLE else _picks(index)
 
 
+def is_copied(s: ir.Op) -> bool:
+    """Is it a list of numbers that is put together of others, or cut out of one?"""
+    lists = [s.target, *s.args] if s.function is operator.concat else [s.target, *s.args[:1]]
+    return s.function in (operator.concat, operator.getitem) and all(is_of_numbers(types.type_of(x)) for x in lists)
+
+
+def is_of_numbers(t: ir.Type) -> bool:
+    """Is it a list of numbers, whatever their number is?"""
+    elements = t.items if t.items is not None else (t.element or ir.UNKNOWN,)
+    return t.kind is Kind.LIST and all(e.kind is Kind.NUMBER for e in elements)
+
+
 def _picks(t: ir.Type) -> bool:
     return t.kind is Kind.LIST or (t.kind is Kind.ARRAY and bool(t.ndim))
 
@@ -251,7 +263,7 @@ class Memory:
             case ir.Op():
                 holds = s.target.type.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
                 new = is_new(s.function, s.kwargs, s.spelling) or is_picked(s.function, s.args)
-                if holds or not new:
+                if (holds or not new) and not is_copied(s):
                     operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
                     for operand in operands:
                         self._share(s.target, operand)

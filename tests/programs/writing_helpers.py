@@ -345,3 +345,15 @@ def of_an_argument(a):
     if clipped(a[0], 0.1) > 0:
         a[1] *= filled(a[1])
     return np.sum(a * a)
+
+
+def second_row_set(a, b):
+    a[1] = 0.5 * b
+    return 2
+
+
+@program(X, engine="compiled", smooth=True)
+def masked_by_what_it_returns(x):
+    u = np.full((2, 4), 4)
+    u[u < 5] *= second_row_set(u, len(x))
+    return x[0] ** 2 * u[0, 0] * u[1, 0]

@@ -530,7 +530,7 @@ class _Emitter:
         if helper is None:
             sign, value = self.signed(statement.value)
             into = statement.into.type
-            if into.kind is ir.Kind.LIST and into.element.dtype is None:  # the element may be an array of dimension 0
+            if into.kind is ir.Kind.LIST and into.element.ndim is None:  # the element may be an array of dimension 0
                 return assignment(place, gast.BinOp(place, sign, value))
             return gast.AugAssign(place, sign, value)
         value = self.expression(statement.value)

@@ -27,8 +27,10 @@ class Edits:
         things = self.expressions([*call.args, *(k.value for k in call.keywords)])
         container = self.editable(target, statement)  # an argument may have changed it
         if container.type.kind is Kind.LIST:
-            items, result = self.edited_items(method, list(self.made[container]), call.args, things, statement)
-            contents = dict(enumerate(items))
+            edited = self.edited_items(method, container, call.args, things, statement)
+            if edited is None:
+                self.refuse(f"this call of .{method}() of a list that other names may have is not compiled", statement)
+            contents, result = dict(enumerate(edited[0])), edited[1]
         else:
             contents, result = self.edited_dict(method, self.contents(container), call, things)
         self.refill(container, contents)

@@ -294,7 +294,7 @@ class Expressions(InertExpressions):
             rest = gast.copy_location(gast.BoolOp(node.op, node.values[1:]), node)
         label = self.label(first, ())
         test = ir.Code(gast.Name(label, gast.Load(), None, None), {label: first}, first.type)
-        ways = [self.branch(lambda: self.expression(rest)), (ir.Block(), first)]
+        ways = [self.perhaps(rest), (ir.Block(), first)]
         (then, value), (orelse, other) = ways if isinstance(node.op, gast.And) else ways[::-1]
         return self.choose(test, then, value, orelse, other, node)
 
@@ -305,9 +305,9 @@ class Expressions(InertExpressions):
         if decided is not None:
             return self.expression(node.body if decided else node.orelse)
         with self.surely(self.not_none(node.test, True)):
-            then, first = self.branch(lambda: self.expression(node.body))
+            then, first = self.perhaps(node.body)
         with self.surely(self.not_none(node.test, False)):
-            orelse, second = self.branch(lambda: self.expression(node.orelse))
+            orelse, second = self.perhaps(node.orelse)
         return self.choose(test, then, first, orelse, second, node)
 
     def choose(self, test, then, first, orelse, second, node, name="t"):

@@ -92,7 +92,7 @@ class Heap:
         """Give a container that gets a name, and may change, its slots; and those `inside` of such."""
         if not isinstance(thing, ir.Value) or thing not in self.made or thing in self.objects:
             return
-        if not inside and name not in self.mutable:
+        if not inside and (name not in self.mutable or (self.is_own(name) and self.is_placed(name))):
             return
         self.session.containers += 1
         self.objects[thing] = made = Object(name.partition("@")[0], self.session.containers)

@@ -24,6 +24,7 @@ from s2sgrad.transform.frontend.scan import targets_of
 
 OPEN = (gast.Tuple, gast.List, gast.Slice, gast.keyword)  # made of their parts when these are there
 CONSUMING = frozenset({"sum", "list", "tuple", "max", "min", "sorted"})
+CHANGING = frozenset({"pop", "popitem", "setdefault"})  # methods of containers that give something, too
 
 
 class Inseparable(Exception):
@@ -202,6 +203,22 @@ class Hoisting:
             body = [*inner, gast.For(renamed(generator.target, names), over, body, [], None)]
         found += [assign(name, gast.List([], gast.Load())), *body]
         return load(name)
+
+
+def perhaps_changing(body: list) -> set:
+    """The ids of the calls of methods like ``xs.pop()`` that stand where an expression may not be evaluated.
+
+    >>> tree = gast.parse("v = xs.pop() if xs else ys.pop()").body
+    >>> len(perhaps_changing(tree)), perhaps_changing(gast.parse("v = xs.pop() + 1.0").body)
+    (2, set())
+    """
+    found: set = set()
+    for node in (n for s in body for n in syntax.own_nodes(s)):
+        parts = [node.body, node.orelse] if isinstance(node, gast.IfExp) else []
+        parts += node.values[1:] if isinstance(node, gast.BoolOp) else []
+        calls = (n for part in parts for n in syntax.own_nodes(part) if isinstance(n, gast.Call))
+        found |= {id(n) for n in calls if isinstance(n.func, gast.Attribute) and n.func.attr in CHANGING}
+    return found
 
 
 def evaluated(node) -> list:

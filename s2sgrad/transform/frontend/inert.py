@@ -368,11 +368,14 @@ class InertExpressions:
         """The type of ``base[index]``."""
         key = index.value if isinstance(index, ir.Constant) else MISSING
         if base.kind in SEQUENCES or base.kind is Kind.RECORD:
-            if isinstance(key, int) and not isinstance(key, bool):
-                return item_type(base, key)
             if self.is_slice(index):
                 return types.infer(operator.getitem, (ir.Value("x", base), index))
-            return self.element_type(base)
+            place = isinstance(key, int) and not isinstance(key, bool)
+            if base.kind is Kind.LIST and base.items is not None:
+                n = len(base.items)
+                if (place and not -n <= key < n) or not n:
+                    return ir.FLOAT  # there is none yet: a later turn of the loop around it will tell what it is
+            return item_type(base, key) if place else self.element_type(base)
         if base.kind is Kind.DICT:
             if base.keys is not None and key in base.keys:
                 return base.items[base.keys.index(key)]

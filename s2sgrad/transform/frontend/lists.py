@@ -70,9 +70,7 @@ class Lists:
         def visit(node, parents):
             if isinstance(node, gast.Name):
                 parent = parents[-1]
-                if isinstance(parent, gast.Subscript) and isinstance(parent.ctx, gast.Del):
-                    other.add(node.id)
-                elif isinstance(parent, gast.AugAssign):
+                if isinstance(parent, gast.AugAssign):
                     (changed if isinstance(parent.op, gast.Add) else other).add(node.id)
                 elif not isinstance(node.ctx, gast.Load):
                     (made if self.is_made(node, parents) else other).add(node.id)
@@ -81,8 +79,8 @@ class Lists:
                 elif (isinstance(parent, gast.Attribute) and parent.attr in BUILDING) or (
                     isinstance(parent, gast.Subscript) and not isinstance(parent.ctx, gast.Load)
                 ):
-                    iterated = [p.iter for p in parents if isinstance(p, gast.For) and p is not parent]
-                    (other if any(node.id in self.names.loads(i) for i in iterated) else changed).add(node.id)
+                    iterated = [p.iter for p in parents if isinstance(p, gast.For)]
+                    (other if any(self.runs_over(i, node.id) for i in iterated) else changed).add(node.id)
                 return
             for child in syntax.children(node):
                 visit(child, (*parents, node))
@@ -96,11 +94,22 @@ class Lists:
         """Is the name `node` assigned a list that is made on the spot?"""
         match parents[-1], parents[-2:]:
             case gast.Assign(targets=[target], value=value), _ if target is node:
-                return isinstance(value, (gast.List, gast.ListComp)) or has_literal_keys(value)
+                repeated = isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult)
+                lists = [value.left, value.right] if repeated else [value]
+                return any(isinstance(v, (gast.List, gast.ListComp)) for v in lists) or has_literal_keys(value)
             case gast.Tuple(elts=targets), [gast.Assign(targets=[_], value=gast.Tuple(elts=values)), _]:
                 pairs = zip(targets, values, strict=False)
                 return len(targets) == len(values) and any(t is node and isinstance(v, gast.List) for t, v in pairs)
         return False
+
+    def runs_over(self, iterable, name: str) -> bool:
+        """May a loop over `iterable` read the list of this name while it runs?"""
+        is_range = (
+            isinstance(iterable, gast.Call)
+            and getattr(iterable.func, "id", "") == "range"
+            and self.is_builtin("range", range)
+        )
+        return name in self.names.loads(iterable) and not is_range
 
     def only_reads(self, node, parents) -> bool:
         """Does the expression around the name of a list look at it, or change it, without giving it another name?"""
@@ -222,34 +231,26 @@ class Lists:
         name = function.value.id
         arguments = self.expressions(call.args)
         base = self.own_list(function.value)  # an argument may have changed it
-        if function.attr == "append" and len(arguments) == 1 and base.type.items is None:
-            self.rebind(name, self.chained(base, self.new_list(arguments, statement), statement))
-            return ir.Constant(None)
-        if base.type.items is None and function.attr == "insert" and constant_of(call.args[0], None) == 0:
-            self.rebind(name, self.chained(self.new_list(arguments[1:], statement), base, statement))
-            return ir.Constant(None)
-        if function.attr == "extend" and base.type.items is None and len(arguments) == 1:
-            more = self.type_of(arguments[0])
-            if more.kind in SEQUENCES and more.items:
-                more = self.new_list(self.items_of(arguments[0], statement), statement)
-                self.rebind(name, self.chained(base, more, statement))
-                return ir.Constant(None)
-        if base.type.items is None:
-            self.refuse(f"`.{function.attr}()` of a list whose length is not known before the program runs", statement)
-        items = self.items_of(base, statement)
-        items, result = self.edited_items(function.attr, items, call.args, arguments, statement)
-        self.rebind(name, self.new_list(items, statement))
+        edited = None
+        if base.type.items is not None and not self.is_placed(name):
+            edited = self.edited_items(function.attr, base, call.args, arguments, statement)
+        if edited is None:
+            now, result = self.lengthened(function.attr, base, call.args, arguments, statement)
+        else:
+            now, result = self.new_list(edited[0], statement), edited[1]
+        self.rebind(name, now)
         return result
 
-    def edited_items(self, method: str, items: list, nodes: list, things: list, statement) -> tuple:
-        """The items of a list after a method was called, and what that returns."""
+    def edited_items(self, method: str, base: ir.Value, nodes: list, things: list, statement) -> tuple | None:
+        """The items of a list after a method was called, and what that returns; None where only the run knows."""
+        items = self.items_of(base, statement)
         positions = [self.literal_key(n) for n in nodes]
         match method, things:
             case "append", [thing]:
                 return [*items, thing], ir.Constant(None)
             case "extend", [thing] if self.type_of(thing).kind in SEQUENCES:
                 if self.type_of(thing).items is None:
-                    self.refuse("a list is extended by values whose number is not known", statement)
+                    return None
                 return [*items, *self.items_of(thing, statement)], ir.Constant(None)
             case "reverse", []:
                 return items[::-1], ir.Constant(None)
@@ -265,10 +266,13 @@ class Lists:
                     rest = list(items)
                     item = rest.pop(at)  # the same value may be in the list twice
                     return rest, item
-        self.refuse(f"this call of .{method}() of a list is not compiled", statement)
+        return None
 
     def set_item(self, target, value, statement) -> bool:
-        """``xs[i] = v`` for a literal `i`."""
+        """``xs[i] = v``, ``d["a"] = v``."""
+        if self.placed_list(target) is not None:
+            self.put_element(target, self.expression(value), statement)
+            return True
         table = self.own_dict(target.value)
         base = self.own_list(target.value) if table is None else table
         if base is None:
@@ -295,6 +299,8 @@ class Lists:
         if self.own_list(target) is not None and isinstance(statement.op, gast.Add):
             extend = gast.Call(gast.Attribute(target, "extend", gast.Load()), [statement.value], [])
             return self.edit(self.located(extend, statement), statement) is not None
+        if self.augmented_element(statement):
+            return True
         if not isinstance(target, gast.Subscript) or not isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
             return False
         base = self.own_dict(target.value)

@@ -55,10 +55,12 @@ from s2sgrad.transform.frontend.edits import Edits
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.heap import Heap
+from s2sgrad.transform.frontend.hoisting import perhaps_changing
 from s2sgrad.transform.frontend.kinds import (
     LEFT,
     NEVER,
     any_active,
+    text,
 )
 from s2sgrad.transform.frontend.leaving import Leaving
 from s2sgrad.transform.frontend.lists import Lists
@@ -78,6 +80,7 @@ from s2sgrad.transform.frontend.scan import (
 )
 from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
+from s2sgrad.transform.frontend.unsized import Unsized
 from s2sgrad.transform.frontend.unused import without_unused
 from s2sgrad.transform.frontend.values import Nested
 from s2sgrad.transform.frontend.ways import Ways
@@ -103,6 +106,7 @@ class Lowering(
     Positions,
     Dicts,
     Lists,
+    Unsized,
     Calls,
     Functions,
     Taping,
@@ -141,6 +145,7 @@ class Lowering(
         self.made: dict = {}  # a container -> what is in it, where that is known
         self.objects: dict = {}  # a container with slots -> the object that it is
         self.opaque: dict = {}
+        self.placed: dict = {}  # the name of a list -> whether elements are changed where only the run knows
         self.work: dict = {}  # the names of arrays outside that are written to
         self.work_values: set = set()
         self.again: set = set()  # views looked up again
@@ -186,13 +191,16 @@ class Lowering(
         self.classes = self.classes_of_names(body, kinds or {})
         self.mutable: set = set()
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
+        self.perhaps_changing = perhaps_changing(body)
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
         changing = frozenset().union(
             *(syntax.rebound(n) for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
         )
         leaving = Leaving(taken, self.is_apart, self.is_own_call, lambda name: name not in self.local, changing)
         body = leaving.body(body)
-        self.local |= set().union(*map(self.names.stores, body))
+        bound = set().union(*map(self.names.stores, body))
+        self.local |= bound
+        self.identifiers |= bound
         self.part_names = leaving.parts
         self.read_before = leaving.read
         self.partial = leaving.results  # names that are bound only where a flag says so
@@ -207,7 +215,12 @@ class Lowering(
         self.body = body
 
     def is_apart(self, node) -> bool:
-        """Is it the call of a function that may write into what it is given, or into what it captures?"""
+        """Is it the call of a function that may write into what it is given, or into what it captures?
+
+        Or of a method that changes its list or dict, if it may not be evaluated.
+        """
+        if id(node) in self.perhaps_changing:
+            return True
         if not isinstance(node, gast.Call) or not isinstance(node.func, (gast.Name, gast.Attribute)):
             return False
         if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
@@ -367,3 +380,16 @@ class Lowering(
             result = lower()
         self.env = env
         return block, result
+
+    def perhaps(self, node) -> tuple:
+        """The block and the value of a part of an expression that may not be evaluated."""
+
+        def lowered():
+            before = dict(self.env)
+            found = self.expression(node)
+            changed = [name for name, thing in before.items() if self.env.get(name) is not thing]
+            if changed:
+                self.refuse(f"{text(node)} changes {changed[0].partition('@')[0]}, and may not be evaluated", node)
+            return found
+
+        return self.branch(lowered)

@@ -337,6 +337,9 @@ class Statements:
         what = text(target)
         if self.put(target, thing, statement):
             return
+        if self.placed_list(target) is not None:
+            self.put_element(target, thing, statement)
+            return
         array = self.written_array(target.value) if isinstance(target, gast.Subscript) else None
         flat = (
             isinstance(target, gast.Subscript)
@@ -432,7 +435,7 @@ class Statements:
 
     def statement_Delete(self, statement, after):
         for target in statement.targets:
-            if not self.deleted(target, statement):
+            if not self.deleted(target, statement) and not self.shortened(target, statement):
                 self.verbatim(gast.copy_location(gast.Delete([target]), statement))
 
     def was_copied(self, before, target) -> bool:

@@ -5,7 +5,7 @@ In::
     a = operator.concat(xs, [v])
     b = operator.getitem(ds, slice(None, -1))
     t = operator.getitem(ds, slice(-1, None))
-    (d,) = t
+    (d,) = t                            # or d = operator.getitem(ds, -1)
 
 Out::
 
@@ -103,7 +103,7 @@ class _Lists:
         match s:
             case ir.Op():
                 self.op(s)
-            case ir.Accumulate():
+            case ir.Accumulate() | ir.Store():
                 self.join(s.target, s.into)
                 self.shared.update([*walk.values(s.value), *walk.values(s.index)])
             case ir.Make():
@@ -129,6 +129,9 @@ class _Lists:
         if s.function is operator.concat or (s.function is operator.getitem and _is_slice(s.args[1])):
             if is_copy(s):
                 self.join(s.target, s.args[0])
+            return
+        if s.function is operator.getitem:
+            self.shared.add(s.target)  # a list in a list, say
             return
         fresh = s.function in _FRESH and not s.kwargs if _is_list(s.target) else s.target.type.kind in _NO_LISTS
         if not fresh:
@@ -271,7 +274,12 @@ class _Stacking:
             return
         item, parts = None, []
         if others:
-            last = next(one.target for one in pair if one is not s)
+            (last,) = (one for one in pair if one is not s)
+            if last.args[1] == Constant(-1):
+                made[id(first)] = ir.Pop(s.target, last.target, xs, s.location)
+                gone.update(map(id, others))
+                return
+            last = last.target
             parts = [one for one in statements if last in walk.read(ir.Block([one]))]
             if len(parts) != 1 or not isinstance(parts[0], ir.Unpack) or last in after[id(parts[0])]:
                 return
@@ -286,5 +294,6 @@ class _Stacking:
 
 
 def _is_last(s, xs: Value) -> bool:
-    """Is it ``xs[-1:]``?"""
-    return isinstance(s, ir.Op) and s.function is operator.getitem and s.args == (xs, Constant(_LAST))
+    """Is it ``xs[-1:]`` or ``xs[-1]``?"""
+    known = isinstance(s, ir.Op) and s.function is operator.getitem and s.args[0] is xs
+    return known and s.args[1] in (Constant(_LAST), Constant(-1))

@@ -148,7 +148,7 @@ class Collecting:
         self.scope.set(slot, Cotangent(target, owned=True, partial=partial))
 
     def give(self, value, buffer: Value) -> None:
-        """Add an array that nobody else holds to the cotangent of `value`."""
+        """Add an array or list that nobody else holds to the cotangent of `value`."""
         slot = (value, ())
         if not self.is_active(value):
             return
@@ -211,6 +211,12 @@ class Collecting:
         target = Value(slot_name(slot), zeros.type)
         self.build.add(ir.Accumulate(target, zeros, None, found.operand, self.build.location))
         return target
+
+    def whole_buffer(self, slot, found: Cotangent | None) -> Value:
+        """A buffer as a loop carries it: none of the elements of a list is absent."""
+        if is_stack(slot_type(slot)) and not is_of_numbers(slot_type(slot)) and (found is None or found.partial):
+            return self.new_zeros(slot) if found is None else self.finished(slot, found)
+        return self.buffer(slot, found)
 
     def take(self, value: Value):
         """The finished cotangent of a value: an operand, a dict of the items' ones, or None for zero."""

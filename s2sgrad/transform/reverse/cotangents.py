@@ -8,6 +8,7 @@ put together where one is handed on: as a gradient, to a function, to a rule.
 from dataclasses import dataclass
 
 from s2sgrad.transform import ir
+from s2sgrad.transform.analysis.types import REAL
 from s2sgrad.transform.ir import Type, Value
 from s2sgrad.transform.reverse.activity import carries, item, keys
 
@@ -130,7 +131,7 @@ def is_stack(t: Type) -> bool:
 
 def stack_type(t: Type) -> Type:
     """The type of a list of cotangents that may be anybody's, of the elements of a `t`: none is added to in place."""
-    return Type(ir.Kind.LIST, element=Type(ir.Kind.NUMBER) if is_of_numbers(t) else None)
+    return Type(ir.Kind.LIST, element=Type(ir.Kind.NUMBER, REAL) if is_of_numbers(t) else None)
 
 
 def has_buffer(t: Type) -> bool:

@@ -266,7 +266,7 @@ class Flow(Operations):
                 slot = (c.parameter, path)
                 found = scope.pop(slot)
                 if c in written:
-                    ends[c, path] = self.buffer(slot, found)
+                    ends[c, path] = self.whole_buffer(slot, found)
                     continue
                 ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
                 if parameters[c, path].type.dtype == "float64":
@@ -322,7 +322,7 @@ class Flow(Operations):
         for (c, path), before in entering.items():
             slot = (c.result, path)
             if c in written and c not in buffers:
-                before = self.buffer(slot, None if before is None else Cotangent(before))
+                before = self.whole_buffer(slot, None if before is None else Cotangent(before))
             initial = self.zeros(slot) if before is None else before
             t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
             if t.kind is Kind.ARRAY and parameters[c, path].type.dtype == "float64":

@@ -14,11 +14,23 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import is_basic
 from s2sgrad.transform.inline import Seq, inline
 from s2sgrad.transform.inline import operand as as_operand
-from s2sgrad.transform.ir import Constant, Kind, Type, Value
+from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
-from s2sgrad.transform.reverse.cotangents import Cotangent, is_container, leaves, slot_name, slot_type, stack_type
+from s2sgrad.transform.reverse.cotangents import (
+    Cotangent,
+    is_container,
+    is_of_numbers,
+    is_stack,
+    leaves,
+    slot_name,
+    slot_type,
+    stack_type,
+)
 from s2sgrad.transform.show import called
+
+# How lists are cut that surely have an element to lose.
+ALL_BUT_LAST, ALL_BUT_FIRST = Constant(slice(None, -1)), Constant(slice(1, None))
 
 
 class Operations(Collecting):
@@ -196,6 +208,9 @@ class Operations(Collecting):
         return array
 
     def op(self, s: ir.Op) -> None:
+        if s.function is operator.concat:
+            self.chained(s)
+            return
         g = self.take(s.target)
         if g is None:
             return
@@ -204,9 +219,6 @@ class Operations(Collecting):
             return
         if s.function is sum:
             self.sum_of(s, g)
-            return
-        if s.function is operator.concat:
-            self.chained(s, g)
             return
         if s.function is getattr and s.args[0].type.kind is Kind.RECORD:
             self.add(s.args[0], g, (s.args[1].value,))
@@ -269,21 +281,46 @@ class Operations(Collecting):
             for k in known:
                 self.add(x, self.build.op(arrays.unbroadcast, g, self.read((x, (k,)))), (k,))
 
-    def chained(self, s: ir.Op, g) -> None:
+    def chained(self, s: ir.Op) -> None:
         """The adjoint of two sequences put together: each gets its part."""
-        whole = self.operand(g, s.target)
+        found = self.scope.pop((s.target, ())) if self.is_active(s.target) else None
+        if found is None:
+            return
+        whole = found.operand
         first, second = s.args
-        known = keys(first.type)
-        n = len(known) if known is not None else -len(keys(second.type))
-        for x, part in ((first, slice(None, n)), (second, slice(n, None))):
+        known, others = keys(first.type), keys(second.type)
+        if known is None and others is None:
+            n = self.build.op(len, first)
+            name = gast.Name("n", gast.Load(), None, None)
+            parts = [ir.Code(gast.Slice(*bounds, None), {"n": n}) for bounds in ((None, name), (name, None))]
+        else:
+            n = len(known) if known is not None else -len(others)
+            parts = [Constant(slice(None, n)), Constant(slice(n, None))]
+        for x, part in zip((first, second), parts, strict=True):
             if self.is_active(x):
-                d = self.build.op(operator.getitem, whole, Constant(part))
+                d = self.build.op(operator.getitem, whole, part)
                 if isinstance(d, Value):
                     d.type = stack_type(x.type)
-                if isinstance(d, Value) and keys(x.type) is None and self.scope.get((x, ())) is None:
-                    self.scope.set((x, ()), Cotangent(d, owned=True))  # what is cut out of a list is a list of its own
-                else:
-                    self.add(x, d)
+                self.cut_out(x, d, found.partial)
+
+    def cut_out(self, x: Value, d, partial: bool) -> None:
+        """Give a list what was cut out of the cotangent of another, some of which may be None for zero."""
+        known = keys(x.type)
+        if known is None and isinstance(d, Value) and self.scope.get((x, ())) is None:
+            self.scope.set((x, ()), Cotangent(d, owned=True, partial=partial))  # what is cut out is a list of its own
+        elif known is None or not partial:
+            self.add(x, self.build.op(arrays.as_gradient, d, x) if partial else d)
+        else:
+            for key, item in self.parts(d, x.type).items():
+                self.add(x, self.build.op(arrays.as_gradient, item, self.read((x, (key,)))), (key,))
+
+    def lengthened(self, base: Value, rest, index) -> None:
+        """The adjoint of taking away the last element of a list, or the first, which is there: nothing comes to it."""
+        absent, t = (Constant(0.0), ir.FLOAT) if is_of_numbers(base.type) else (ZERO, ir.OTHER)
+        missing = self.build.make(Type(Kind.LIST, items=(t,)), [absent])
+        parts = (rest, missing) if index == ALL_BUT_LAST else (missing, rest)
+        d = self.build.plain(Value(slot_name((base, ())), stack_type(base.type)), operator.concat, parts, {})
+        self.cut_out(base, d, absent is ZERO)
 
     def sequence(self, g, value: Value):
         """A cotangent as the inliner takes it: items one by one where they are known."""
@@ -410,7 +447,9 @@ class Operations(Collecting):
                 self.add(base, g, (known[i],))
             return
         whole = self.operand(g, s.target)
-        if base in self.views and self.memory.is_written(base) and is_basic(index):
+        if is_stack(t) and index in (ALL_BUT_LAST, ALL_BUT_FIRST):
+            self.lengthened(base, whole, index)
+        elif base in self.views and self.memory.is_written(base) and is_basic(index):
             self.add_inside(base, index, whole)
         elif t.kind is Kind.ARRAY and (first := without_axes(index)) is not None:
             self.add(base, self.build.op(operator.getitem, whole, Constant(first)))

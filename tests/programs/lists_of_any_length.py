@@ -1,0 +1,379 @@
+"""Lists of which only the run knows how long they are, or where they are changed: stacks, queues, tables, histories."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, -1.5, 2.0, 0.7])
+
+
+@program(X, engine="compiled", smooth=True)
+def appended_in_a_while(x):
+    xs = [x[0]]
+    while len(xs) < 5:
+        xs.append(xs[-1] * x[1] + 0.1)
+    return xs[-1] * xs[-2]
+
+
+@program(X, engine="compiled", smooth=True)
+def last_element_set(x):
+    xs = []
+    i = 0
+    while i < 4:
+        xs.append(x[i] ** 2)
+        i += 1
+    xs[-1] = xs[-1] * 3.0
+    return sum(xs)
+
+
+@program(X, engine="compiled", smooth=True)
+def appended_or_added_to(x):
+    xs = [x[0]]
+    for v in x[1:]:
+        if v > xs[-1]:
+            xs.append(v)
+        else:
+            xs[-1] = xs[-1] + 0.5 * v * v
+    return xs[-1] ** 2
+
+
+@program(X, engine="compiled", smooth=True)
+def popped_and_summed(x):
+    xs = []
+    for v in x:
+        if v > 0:
+            xs.append(v * v)
+    last = xs.pop()
+    return last * sum(xs)
+
+
+@program(X, engine="compiled", smooth=True)
+def popped_within_an_expression(x):
+    xs = []
+    for v in x:
+        if v > 0:
+            xs.append(v * v)
+    return xs[-1] * 3 + xs.pop() * xs[-1] - xs.pop()
+
+
+@program(X, engine="compiled", smooth=True)
+def popped_on_one_way(x):
+    xs = [x[0], x[2]]
+    v = xs.pop() if x[3] > 0.1 else 0.0
+    return v + sum(xs) ** 2
+
+
+@program(X, engine="compiled", smooth=True)
+def popped_in_turns(x):
+    xs = [x[0], x[2]]
+    v = x[3] > 0.1 and xs.pop()
+    return v + xs[0] ** 2 * len(xs)
+
+
+@program(X, engine="tape", smooth=True)
+def popped_from_a_dict_on_one_way(x):
+    d = {"a": x[0] * 2, "b": x[1] ** 2}
+    v = d.pop("a") if x[2] > 1 else 3.0
+    return v + d["b"] ** 2 * len(d)
+
+
+@program(X, engine="compiled", smooth=True)
+def popped_where_there_is_one(x):
+    st = [x[0], x[1]]
+    s = 1.0
+    for v in x:
+        w = st.pop() if st else v
+        s = s * w + (v and st.pop(0) if st else 0.0)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def reversed_in_place(x):
+    xs = []
+    for v in x:
+        if v > 0:
+            xs.append(v * v)
+    xs.reverse()
+    s = 0.0
+    for i, v in enumerate(xs):
+        s += (i + 1) * v
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def window_of_the_last(x):
+    xs = []
+    s = 0.0
+    for v in x:
+        xs.append(v * v)
+        if len(xs) > 2:
+            s += xs.pop(0) * v
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def window_by_del(x):
+    xs = []
+    for v in x:
+        xs.append(v * v)
+        if len(xs) > 2:
+            del xs[0]
+    return xs[0] * xs[1]
+
+
+@program(X, engine="compiled", smooth=True)
+def parts_deleted(x):
+    xs = []
+    for v in x:
+        xs.append(v)
+        xs.append(v * v)
+    n = 6
+    del xs[n:]
+    del xs[:2]
+    del xs[-1]
+    del xs[0]
+    return xs[0] * xs[1] + len(xs)
+
+
+@program(X, engine="compiled", smooth=True)
+def buffer_cleared(x):
+    s = 0.0
+    buf = []
+    for v in x:
+        buf.append(v * v)
+        if len(buf) == 2:
+            s += buf[0] * buf[1]
+            buf.clear()
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def inserted_in_order(x):
+    xs = []
+    for v in x:
+        i = 0
+        while i < len(xs) and xs[i] < v:
+            i += 1
+        xs.insert(i, v)
+    return xs[0] * 2 + xs[1] * 3 + xs[3] ** 2
+
+
+@program(X, engine="compiled", smooth=True)
+def extended_by_a_list(x):
+    xs, ys = [x[0]], [v * v for v in x]
+    for v in x:
+        if v > 0:
+            xs.extend(ys)
+    return sum(xs) * xs[-1]
+
+
+@program(X, engine="compiled", smooth=True)
+def history_if_there_is_one(x):
+    hist = []
+    for v in x:
+        if hist:
+            v = v + 0.5 * hist[-1]
+        hist.append(v * v)
+    return hist[-1]
+
+
+@program(X, engine="compiled", smooth=True)
+def history_of_arrays(x):
+    hist = []
+    for v in x:
+        a = x * v
+        if len(hist) > 1:
+            a = a + 0.5 * hist[-1] * hist[-2]
+        hist.append(a)
+    return np.sum(hist[-1])
+
+
+@program(X, engine="compiled", smooth=True)
+def history_that_is_not_read_to_its_end(x):
+    hist = [x]
+    s = 0.0
+    for v in x:
+        if v > 0:
+            s += np.sum(hist[-1]) * v
+            hist.append(x * v)
+        else:
+            hist.append(x * s)
+            hist.append(x * s)
+    return s
+
+
+@program("3 4 + 2 *", X, engine="compiled", argnums=1, smooth=True)
+def calculator(expression, x):
+    stack = []
+    i = 0
+    for word in expression.split():
+        if word == "+":
+            b = stack.pop()
+            a = stack.pop()
+            stack.append(a + b)
+        elif word == "*":
+            b = stack.pop()
+            a = stack.pop()
+            stack.append(a * b)
+        else:
+            stack.append(x[i] * float(word))
+            i += 1
+    return stack[0]
+
+
+@program(X, engine="compiled", smooth=True)
+def tree_walk(x):
+    tree = {0: [1, 2], 1: [3], 2: [], 3: []}
+    stack = [(0, 1.0)]
+    total = 0.0
+    while stack:
+        node, w = stack.pop()
+        total += w * x[node]
+        for c in tree[node]:
+            stack.append((c, w * x[node]))
+    return total
+
+
+@program(X, engine="compiled", smooth=True)
+def tree_walk_that_is_left(x):
+    tree = {0: [1, 2], 1: [3], 2: [], 3: []}
+    stack = [(0, 1.0)]
+    total = 0.0
+    while stack:
+        node, w = stack.pop()
+        total += w * x[node]
+        if node == 2:
+            break
+        for c in tree[node]:
+            stack.append((c, w * x[node]))
+    return total
+
+
+@program(X, engine="compiled", smooth=True)
+def halves_on_a_stack(x):
+    stack = [x]
+    total = 0.0
+    while stack:
+        a = stack.pop()
+        if len(a) > 1:
+            m = len(a) // 2
+            stack.append(a[:m] * 2.0)
+            stack.append(a[m:])
+        else:
+            total += a[0] ** 2
+    return total
+
+
+@program(X, engine="compiled", smooth=True)
+def queue_of_pairs(x):
+    queue = [(x[0], x)]
+    s = 0.0
+    for v in x:
+        queue.append((v, x * v))
+        if v > 0:
+            w, a = queue.pop(0)
+            s += np.sum(a * w)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def table_by_index(x):
+    xs = [0.0] * len(x)
+    for i in range(len(x)):
+        xs[i] = x[i] ** 2
+    for i in range(1, len(xs)):
+        xs[i] += xs[i - 1]
+    return xs[-1]
+
+
+@program(X, engine="compiled", smooth=True)
+def two_tables(x):
+    n = len(x)
+    a = [0.0] * n
+    b = [0] * n
+    for _ in range(3):
+        for i in range(1, n - 1):
+            b[i] = a[i - 1] + x[i] * a[i + 1] + x[0]
+        for i in range(n):
+            a[i] = b[i]
+    return sum(a)
+
+
+@program(X, engine="compiled", smooth=True)
+def table_backwards(x):
+    a = [0.0] * 4
+    for i in range(3, -1, -1):
+        a[i] = x[i] + (a[i + 1] if i < 3 else 0.0) * x[0]
+    return a[0]
+
+
+@program(X, engine="compiled", smooth=True)
+def elements_changed_in_every_way(x):
+    xs = [0.0] * 4
+    for i in range(4):
+        xs[i] = x[i]
+    a = xs[1] * 2 + 1.0
+    b = xs[:]
+    xs[1] = xs[2] * a
+    c = xs[1]
+    xs[1] *= xs[0]
+    xs[1] -= c
+    xs[2] /= x[0]
+    return sum(xs) + sum(b) * c
+
+
+@program(X, engine="compiled", smooth=True)
+def known_elements_by_index(x):
+    xs = [x[0], x[1], 3]
+    for i in range(2):
+        xs[i] = xs[i] * x[2]
+    xs[2] = xs[0] * xs[1]
+    return xs[2] + xs[0]
+
+
+@program(X, engine="compiled")
+def bubble_sort(x):
+    xs = [v * v for v in x]
+    n = len(xs)
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if xs[j] > xs[j + 1]:
+                xs[j], xs[j + 1] = xs[j + 1], xs[j]
+    return xs[0] * 3 + xs[1]
+
+
+@program(X, engine="compiled", smooth=True)
+def table_that_is_returned(x):
+    def run(n):
+        out = [0.0] * n
+        for i in range(n):
+            out[i] = x[i] * n * x[0]
+        return out
+
+    return sum(run(3)) + np.sum(np.array(run(2)) ** 2)
+
+
+@program(X.astype(np.float32), engine="compiled")
+def table_of_single_precision(x):
+    xs = [0.0] * 4
+    for i in range(4):
+        xs[i] = x[i] * x[0]
+    return sum(xs)
+
+
+@program(X + 0.5j, engine="tape")
+def table_of_complex_numbers(x):
+    xs = [0.0] * 4
+    for i in range(4):
+        xs[i] = x[i] * x[0]
+    return abs(sum(xs))
+
+
+@program(X, engine="tape")
+def table_with_another_name(x):
+    xs = [0.0] * 4
+    ys = xs
+    for i in range(4):
+        xs[i] = x[i] * x[0]
+        ys[0] = ys[0] + x[1]
+    return sum(ys)
