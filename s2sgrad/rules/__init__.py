@@ -4,9 +4,12 @@ Importing this package fills the table; `lookup` asks it.
 """
 
 from s2sgrad.rules import (
+    bessel,
     elementwise,
+    factorizations,
     fft,
     fitting,
+    gaussian,
     helpers,
     inactive,
     indexing,
@@ -34,7 +37,8 @@ from s2sgrad.rules.table import (
 
 FAMILIES = (
     *(elementwise, scalar, reductions, shapes, indexing, products),
-    *(linalg, fitting, fft, sorting, inactive, methods, helpers, neural, placing, special),
+    *(linalg, fitting, fft, sorting, inactive, methods, helpers, neural, placing),
+    *(special, gaussian, bessel, factorizations),
 )
 
 __all__ = [

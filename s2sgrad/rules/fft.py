@@ -61,6 +61,14 @@ def irfft_adjoint(g, a, n=None, axis=-1, norm=None):
     return fitted(twice_within(spectrum, np.shape(g)[axis], axis), a, (axis,))
 
 
+def hfft_adjoint(g, a, n=None, axis=-1, norm=None):
+    return np.conj(irfft_adjoint(g, a, n, axis, opposite(norm)))
+
+
+def ihfft_adjoint(g, a, n=None, axis=-1, norm=None):
+    return rfft_adjoint(np.conj(g), a, n, axis, opposite(norm))
+
+
 def fftn_adjoint(g, a, s=None, axes=None, norm=None):
     axes = transformed_axes(a, s, axes)
     return fitted(np.fft.ifftn(g, axes=axes, norm=opposite(norm)), a, axes)
@@ -88,6 +96,8 @@ linear(np.fft.fft, fft_adjoint)
 linear(np.fft.ifft, ifft_adjoint)
 linear(np.fft.rfft, rfft_adjoint)
 linear(np.fft.irfft, irfft_adjoint)
+linear(np.fft.hfft, hfft_adjoint)
+linear(np.fft.ihfft, ihfft_adjoint)
 linear(np.fft.fftn, fftn_adjoint)
 linear(np.fft.ifftn, ifftn_adjoint)
 linear(np.fft.rfftn, rfftn_adjoint)

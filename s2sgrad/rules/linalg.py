@@ -285,6 +285,57 @@ vjp(np.linalg.eigvalsh, a=eigvalsh_pullback)
 jvp(np.linalg.eigvalsh, a=eigvalsh_pushforward)
 
 
+def like_argument(g, a):
+    """`g`, real where `a` is: eigenvalues of real matrices can be complex."""
+    return g if np.iscomplexobj(a) else np.real(g)
+
+
+def eig_pullback(g, out, a):
+    """Eigenvectors are of norm 1; what depends on their phases, which are arbitrary, has no derivative: nan."""
+    w, v = out[0], out[1]
+    gw, gv = filled(part(g, 0), w), filled(part(g, 1), v)
+    change = adjoint(v) @ gv
+    along = diagonal(change)
+    turns = np.any(np.abs(np.imag(along)) > 1e-9 * np.sum(np.abs(gv), axis=-2), axis=-1)[..., None, None]
+    turn = per_gap(off_diagonal(change - (adjoint(v) @ v) * np.expand_dims(np.real(along), -2)), np.conj(gaps(w)), gv)
+    inner = np.where(turns, np.nan, diagonals(gw) + turn)
+    return like_argument(np.linalg.solve(adjoint(v), inner @ adjoint(v)), a)
+
+
+def eig_pushforward(t, out, a):
+    w, v = out[0], out[1]
+    change = np.linalg.solve(v, t @ v)
+    moved = v @ per_gap(off_diagonal(change), gaps(w), t)
+    return diagonal(change), moved - v * np.expand_dims(np.real(diagonal(adjoint(v) @ moved)), -2)
+
+
+def eig_of(a, w):
+    """Eigenvectors in the order of the eigenvalues `w`, which were computed without them."""
+    found, v = np.linalg.eig(a)
+    left = np.abs(np.expand_dims(found, -2) - np.expand_dims(w, -1))
+    order = np.zeros(np.shape(w), int)
+    for i in range(np.shape(w)[-1]):
+        order[..., i] = np.argmin(left[..., i, :], axis=-1)
+        np.put_along_axis(left, order[..., i][..., None, None], np.inf, -1)
+    return np.take_along_axis(v, order[..., None, :], -1)
+
+
+def eigvals_pullback(g, out, a):
+    v = eig_of(a, out)
+    return like_argument(np.linalg.solve(adjoint(v), np.expand_dims(g, -1) * adjoint(v)), a)
+
+
+def eigvals_pushforward(t, out, a):
+    v = eig_of(a, out)
+    return diagonal(np.linalg.solve(v, t @ v))
+
+
+vjp(np.linalg.eig, a=eig_pullback)
+jvp(np.linalg.eig, a=eig_pushforward)
+vjp(np.linalg.eigvals, a=eigvals_pullback)
+jvp(np.linalg.eigvals, a=eigvals_pushforward)
+
+
 def thin_svd(a):
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return u, s, vh

@@ -108,6 +108,41 @@ def logit(x):
 elementwise(logit, lambda t, x: over(t, np.where((x < 0) | (x > 1), np.nan, x * (1 - x))))
 
 
+def xlogy(x, y):
+    """``x * log(y)``, zero where `x` is."""
+    return _zero_where_zero(x, y, np.log)
+
+
+def xlog1py(x, y):
+    """``x * log1p(y)``, zero where `x` is."""
+    return _zero_where_zero(x, y, np.log1p)
+
+
+def _zero_where_zero(x, y, log):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((x == 0) & ~np.isnan(y), 0, x * log(y))[()]
+
+
+elementwise(
+    xlogy,
+    lambda t, x, y: np.where((x == 0) & (y <= 0), np.zeros_like(t), xlogy(t, y)),
+    lambda t, x, y: over(t * x, y),
+)
+elementwise(
+    xlog1py,
+    lambda t, x, y: np.where((x == 0) & (y <= -1), np.zeros_like(t), xlog1py(t, y)),
+    lambda t, x, y: over(t * x, y + 1),
+)
+
+
+def entropy(x):
+    """``-x * log(x)``, zero at zero; there is none of a negative number."""
+    return np.where(x < 0, -np.inf, -xlogy(x, x)).astype(np.asarray(x).dtype)[()]
+
+
+elementwise(entropy, lambda t, x: times(t, -1 - np.log(x)))
+
+
 def softplus(x):
     """``log(1 + exp(x))``."""
     return np.logaddexp(x, 0)

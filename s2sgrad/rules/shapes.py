@@ -45,7 +45,7 @@ def ravel_adjoint(g, a, order="C"):
 
 
 def roll_adjoint(g, a, shift, axis=None):
-    return np.roll(g, tuple(-s for s in shift) if isinstance(shift, tuple) else -shift, axis)
+    return np.roll(g, tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift, axis)
 
 
 linear(np.reshape, lambda g, a, shape, order="C": ravel_adjoint(g, a, order))

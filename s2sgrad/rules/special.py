@@ -1,11 +1,12 @@
-"""Functions related to the gamma function and to the normal distribution, which NumPy does not have."""
+"""The gamma function and its kin, which NumPy does not have."""
 
 import math
 
 import numpy as np
 
+from s2sgrad.rules.neural import xlogy
 from s2sgrad.rules.table import elementwise
-from s2sgrad.runtime.arrays import over
+from s2sgrad.runtime.arrays import times
 
 # B(2), B(4), ...: what the asymptotic series are made of
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
@@ -63,6 +64,28 @@ def digamma(x):
     return _in_type_of(x, out)
 
 
+def zeta(s, x):
+    """The sum of ``(x + k) ** -s`` over all ``k >= 0``, by Euler and Maclaurin.
+
+    Examples
+    --------
+    >>> print(f"{zeta(2.0, 1.0):.12f} {np.pi**2 / 6:.12f}")
+    1.644934066848 1.644934066848
+    """
+    s, z = np.broadcast_arrays(np.asarray(s, np.float64), np.asarray(x, np.float64))
+    with np.errstate(all="ignore"):
+        total = np.zeros_like(z)
+        while np.any(near := z < _FAR + np.minimum(s, 100.0)):
+            total = np.where(near, total + z**-s, total)
+            z = np.where(near, z + 1.0, z)
+        total = total + z ** (1.0 - s) / (s - 1.0) + 0.5 * z**-s
+        rising = s * z ** (-s - 1.0)
+        for k, b in enumerate(_BERNOULLI, 1):
+            total = total + b / math.factorial(2 * k) * rising
+            rising = rising * (s + 2 * k - 1) * (s + 2 * k) / (z * z)
+    return _in_type_of(x, total)
+
+
 def polygamma(n, x):
     """The derivative of order `n` of `digamma`.
 
@@ -74,53 +97,80 @@ def polygamma(n, x):
     if n == 0:
         return digamma(x)
     a = np.asarray(x, np.float64)
-    s = n + 1
+    mirrored = (a < 0.5) & (n == 1)
+    out = (-1.0) ** (n + 1) * math.factorial(n) * zeta(n + 1, np.where(mirrored, 1.0 - a, a))
     with np.errstate(all="ignore"):
-        mirrored = (a < 0.5) & (n == 1)
-        z = np.where(mirrored, 1.0 - a, a)
-        total = np.zeros_like(z)
-        while np.any(near := z < _FAR + n):
-            total = np.where(near, total + z ** float(-s), total)
-            z = np.where(near, z + 1.0, z)
-        total = total + z ** float(1 - s) / (s - 1) + 0.5 * z ** float(-s)
-        rising = s * z ** float(-s - 1)
-        for k, b in enumerate(_BERNOULLI, 1):
-            total = total + b / math.factorial(2 * k) * rising
-            rising = rising * (s + 2 * k - 1) * (s + 2 * k) / (z * z)
-        out = (-1.0) ** (n + 1) * math.factorial(n) * total
         out = np.where(mirrored, np.square(np.pi / np.sin(np.pi * a)) - out, out)
     return _in_type_of(x, out)
 
 
-def erfinv(x):
-    """The inverse of the error function.
+def gammainc(a, x):
+    """The part of the gamma function's integral below `x`.
 
     Examples
     --------
-    >>> print(f"{math.erf(erfinv(0.3)):.15f}")
-    0.300000000000000
+    >>> print(f"{gammainc(1.0, 0.5):.12f} {1 - math.exp(-0.5):.12f}")
+    0.393469340287 0.393469340287
     """
-    return _in_type_of(x, _erfinvs(x))
+    return _in_type_of(x, _gammaincs(a, x)[0])
 
 
-def _erfinv(x):
-    if not abs(x) < 1.0:
-        return math.copysign(math.inf, x) if abs(x) == 1.0 else math.nan
-    if x == 0.0:
-        return x
-    u = math.log1p(-x * x)
-    v = 2 / (math.pi * 0.147) + u / 2
-    y = math.copysign(math.sqrt(math.sqrt(v * v - u / 0.147) - v), x)
-    for _ in range(4):  # Halley's method, from a guess right to 0.002; erfc keeps the digits near the ends
-        error = math.erf(y) - x if abs(x) < 0.5 else math.copysign(1.0, y) * (1 - abs(x) - math.erfc(abs(y)))
-        step = error / (2 / math.sqrt(math.pi) * math.exp(-y * y))
-        y -= step / (1 + y * step)
-    return y
+def gammaincc(a, x):
+    """The part of the gamma function's integral above `x`.
+
+    Examples
+    --------
+    >>> print(f"{gammaincc(1.0, 0.5):.12f} {math.exp(-0.5):.12f}")
+    0.606530659713 0.606530659713
+    """
+    return _in_type_of(x, _gammaincs(a, x)[1])
 
 
-_erfinvs = np.vectorize(_erfinv, otypes=[np.float64])
+def _gammainc(a, x):
+    """Both parts: by the series of the lower one, or the continued fraction of the upper one."""
+    if not (a >= 0 and x >= 0) or a == x == 0:
+        return math.nan, math.nan
+    if x == 0 or math.isinf(a):
+        return (0.0, 1.0) if not math.isinf(x) else (math.nan, math.nan)
+    if a == 0 or math.isinf(x):
+        return 1.0, 0.0
+    front = math.exp(a * math.log(x) - x - math.lgamma(a))
+    if x < a + 1:
+        term = total = 1 / a
+        n = a
+        while abs(term) > 1e-17 * total:
+            n += 1
+            term *= x / n
+            total += term
+        return front * total, 1 - front * total
+    tiny = 1e-300
+    b = x + 1 - a
+    c, d = 1 / tiny, 1 / b
+    fraction, step, i = d, 0.0, 0
+    while abs(step - 1) > 1e-16:  # Lentz
+        i += 1
+        factor = -i * (i - a)
+        b += 2
+        d = 1 / (factor * d + b or tiny)
+        c = b + factor / c or tiny
+        step = c * d
+        fraction *= step
+    return 1 - front * fraction, front * fraction
+
+
+_gammaincs = np.vectorize(_gammainc, otypes=[np.float64, np.float64])
+
+
+def gamma_density(a, x):
+    """The derivative of `gammainc` with respect to `x`."""
+    with np.errstate(divide="ignore"):
+        return _in_type_of(x, np.exp(xlogy(np.asarray(a) - 1, x) - x - lgamma(a)))
+
 
 elementwise(lgamma, lambda t, x: t * digamma(x))
 elementwise(digamma, lambda t, x: t * polygamma(1, x))
 elementwise(polygamma, None, lambda t, n, x: t * polygamma(n + 1, x))
-elementwise(erfinv, lambda t, x, out: over(t, 2 / math.sqrt(math.pi) * np.exp(-out * out)))
+elementwise(zeta, None, lambda t, s, x: t * (-s * zeta(s + 1, x)))
+elementwise(gammainc, None, lambda t, a, x: times(t, gamma_density(a, x)))
+elementwise(gammaincc, None, lambda t, a, x: times(t, -gamma_density(a, x)))
+elementwise(gamma_density, None, lambda t, a, x, out: times(t, out * ((a - 1) / x - 1)))

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from s2sgrad.rules import neural, placing, special
+from s2sgrad.rules import bessel, factorizations, gaussian, neural, placing, special
 from s2sgrad.runtime import arrays
 
 NAMESPACE = {"np": np, "math": math, "operator": operator, "builtins": builtins, "arrays": arrays}
 NAMESPACE.update(neural=neural, placing=placing, special=special)
+NAMESPACE.update(bessel=bessel, gaussian=gaussian, factorizations=factorizations)
 
 
 @dataclass
@@ -554,6 +555,25 @@ sample("np.linalg.eigh", hermitian(A(3, 3)), UPLO="U", project=hermitian)
 sample("np.linalg.eigh", _hermitian, project=hermitian, measure=phaseless_eigh, gradient=phaseless_eigh_gradient)
 sample("np.linalg.eigvalsh", hermitian(A(2, 3, 3)), project=hermitian)
 sample("np.linalg.eigvalsh", _hermitian, project=hermitian)
+
+
+def phaseless_eig(out):
+    """A function of eigenvalues and eigenvectors of any matrix that no phase of the vectors changes."""
+    w, v = out
+    return np.sum(np.real(np.sin(w))) + np.sum(np.abs(v) ** 4)
+
+
+def phaseless_eig_gradient(out):
+    w, v = out
+    return np.conj(np.cos(w)), 4 * np.abs(v) ** 2 * v
+
+
+_spread = np.diag([1.0, 2.0, 3.5])  # real eigenvalues, which do not meet
+sample("np.linalg.eig np.linalg.eigvals", _spread + 0.2 * A(3, 3))
+sample("np.linalg.eigvals", np.array([[1.0, 2.0], [-3.0, 1.5]]))
+sample("np.linalg.eigvals", _spread + 0.2 * A(2, 3, 3), complex_too=True)
+for _matrix in (A(3, 3) + 1j * A(3, 3), np.array([[1.0, 2.0], [-3.0, 1.5]])):
+    sample("np.linalg.eig", _matrix, measure=phaseless_eig, gradient=phaseless_eig_gradient)
 for _shape in [(4, 3), (3, 4), (3, 3)]:
     sample(
         "np.linalg.svd",
@@ -588,6 +608,11 @@ for _n in [3, 4, 5, 8]:
     sample("np.fft.fft np.fft.ifft np.fft.irfft", A(5), n=_n, complex_too=True)
     sample("np.fft.rfft", A(5, 2), n=_n, axis=0)
     sample("np.fft.irfft", A(3, 2), n=_n, axis=0, complex_too=True)
+for _norm in (None, "ortho", "forward"):
+    sample("np.fft.hfft", A(2, 4), norm=_norm, complex_too=True)
+    sample("np.fft.ihfft", A(2, 4), norm=_norm)
+sample("np.fft.hfft np.fft.ihfft", A(5), n=7)
+sample("np.fft.hfft np.fft.ihfft", A(5, 2), n=4, axis=0)
 sample("np.fft.fft2 np.fft.ifft2 np.fft.irfft2", A(2, 4, 3), complex_too=True)
 sample("np.fft.fft2 np.fft.ifft2 np.fft.irfft2", A(4, 3), s=(3, 5), axes=(0, 1), complex_too=True)
 sample("np.fft.rfft2", A(2, 4, 3))
@@ -668,7 +693,22 @@ sample("special.lgamma special.digamma", A(3, 4, low=0.3))
 sample("special.lgamma special.digamma", -0.7)
 sample("special.polygamma", 1, A(3, 4, low=0.3))
 sample("special.polygamma", 2, A(3, low=0.3))
-sample("special.erfinv", A(3, 4, low=-0.9, high=0.9))
+sample("special.zeta", 2.5, A(3, 4, low=0.3))
+sample("special.gammainc special.gammaincc special.gamma_density", 1.5, A(3, 4, low=0.3))
+sample("special.gammainc special.gammaincc", A(4, low=0.3), A(3, 4, low=0.3, high=9.0), active=("x",))
+sample("gaussian.erfinv", A(3, 4, low=-0.9, high=0.9))
+sample("gaussian.ndtri", A(3, 4, low=0.05, high=0.95))
+sample("gaussian.erfcx gaussian.ndtr gaussian.log_ndtr", A(3, 4, low=-3.0, high=3.0))
+sample("gaussian.erfcx gaussian.log_ndtr", A(3, low=10.0, high=20.0))
+sample("bessel.iv bessel.ive", 0, A(3, 4, low=-3.0, high=3.0))
+sample("bessel.iv bessel.ive", 1, A(3, 4, low=-3.0, high=3.0))
+sample("bessel.iv bessel.ive", 3, A(3, 4, low=0.5, high=3.0))
+sample("bessel.ive", 1, A(3, low=40.0, high=50.0))
+sample("np.i0", A(3, 4, low=-3.0, high=3.0))
+sample("neural.xlogy neural.xlog1py", A(3, 1), A(4, low=0.3))
+sample("neural.entropy", A(3, 4, low=0.3))
+sample("factorizations.lu_factors", A(3, 3) + 3 * np.eye(3), complex_too=True)
+sample("factorizations.lu_factors", A(2, 3, 3) + 3 * np.eye(3))
 sample("placing.pieces", A(3, 4), [(0,), (slice(None), 1), (slice(1, 3),), (0, 1)])
 sample("placing.flipped_copy", A(3, 4), (0, 1), complex_too=True)
 sample("placing.turned_copy", A(3, 4), 1, (0, 1), complex_too=True)

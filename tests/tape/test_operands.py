@@ -120,3 +120,10 @@ def test_a_number_that_is_added_to_in_place_is_an_error_as_in_the_plain_call():
     for call in (f, s2sgrad.grad(f, mode="tape")):
         with pytest.raises(TypeError, match="first operand must be array"):
             call(X)
+
+
+def test_roots_of_a_polynomial():
+    def f(p):
+        return np.sum(np.abs(np.roots(p)) ** 2)
+
+    assert np.allclose(grad(f)(np.array([1.0, -3.0, 1.0, 2.0])), [-16, -6, -2, 0])

@@ -319,7 +319,7 @@ def test_asarray_shares_or_copies():
     assert shared.tolist() == [7, 2] and shared.requires_grad and shared.is_leaf and copied.tolist() == [1, 2]
     assert torch.asarray([1.0], requires_grad=True).requires_grad
     x = leaf(1.0)
-    assert torch.asarray(x).requires_grad is False and torch.asarray(x, requires_grad=True) is x
+    assert torch.asarray(x) is x and torch.asarray(x, requires_grad=True) is x
     with pytest.raises(ValueError, match="copy=False"):
         torch.asarray([1.0], copy=False)
 

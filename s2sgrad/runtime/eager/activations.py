@@ -6,8 +6,9 @@ import inspect
 import numpy as np
 
 from s2sgrad.rules import neural
-from s2sgrad.runtime.eager.call import call, floating
+from s2sgrad.runtime.eager.call import call, floating, under
 from s2sgrad.runtime.eager.comparing import clamp, where
+from s2sgrad.runtime.eager.creation import _source
 from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.inplace import assigned, check_writable
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
@@ -53,6 +54,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
 
 @nn()
 @_in_place_too
+@under("Elu")
 def elu(input, alpha=1.0, inplace=False):
     """`input` where positive, ``alpha * (exp(input) - 1)`` elsewhere."""
     low = alpha * UNARY["expm1"](clamp(input, max=0.0))
@@ -74,6 +76,7 @@ def soft(x):
 
 
 @nn("logsigmoid")
+@under("LogSigmoid")
 def logsigmoid(input):
     """The logarithm of `sigmoid`."""
     return -soft(-input)
@@ -81,6 +84,7 @@ def logsigmoid(input):
 
 @nn("silu", "swish")
 @_in_place_too
+@under("Silu")
 def silu(input, inplace=False):
     """``input * sigmoid(input)``."""
     return input * UNARY["sigmoid"](input)
@@ -88,12 +92,14 @@ def silu(input, inplace=False):
 
 @nn()
 @_in_place_too
+@under("Mish")
 def mish(input, inplace=False):
     """``input * tanh(softplus(input))``."""
     return input * UNARY["tanh"](soft(input))
 
 
 @nn()
+@under("Gelu")
 def gelu(input, approximate="none"):
     """``input`` times the normal distribution function."""
     if approximate == "tanh":
@@ -114,6 +120,7 @@ def softsign(input):
 
 @nn()
 @_in_place_too
+@under("Celu")
 def celu(input, alpha=1.0, inplace=False):
     """`input` where positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere."""
     return where(input > 0, input, alpha * UNARY["expm1"](clamp(input, max=0.0) / alpha))
@@ -121,12 +128,14 @@ def celu(input, alpha=1.0, inplace=False):
 
 @nn()
 @_in_place_too
+@under("Elu")
 def selu(input, inplace=False):
     """`elu`, scaled so that a mean of 0 and a variance of 1 stay."""
     return 1.0507009873554805 * elu(input, 1.6732632423543772)
 
 
 @nn()
+@under("PreluKernel")
 def prelu(input, weight):
     """`input` where positive, elsewhere scaled by `weight`: one number, or one for each channel."""
     if weight._a.size > 1:
@@ -136,6 +145,7 @@ def prelu(input, weight):
 
 @nn()
 @_in_place_too
+@under("Threshold")
 def threshold(input, threshold, value, inplace=False):
     """`input` where larger than `threshold`, `value` elsewhere."""
     return where(input > threshold, input, value)
@@ -143,6 +153,7 @@ def threshold(input, threshold, value, inplace=False):
 
 @nn()
 @_in_place_too
+@under("Hardsigmoid")
 def hardsigmoid(input, inplace=False):
     """``relu6(input + 3) / 6``."""
     return relu6(input + 3) / 6
@@ -150,18 +161,21 @@ def hardsigmoid(input, inplace=False):
 
 @nn()
 @_in_place_too
+@under("Hardswish")
 def hardswish(input, inplace=False):
     """``input * hardsigmoid(input)``."""
     return input * hardsigmoid(input)
 
 
 @nn()
+@under("Hardshrink")
 def hardshrink(input, lambd=0.5):
     """Zero within `lambd` of zero, `input` elsewhere."""
     return where(UNARY["abs"](input) > lambd, input, 0.0)
 
 
 @nn()
+@under("Softshrink")
 def softshrink(input, lambd=0.5):
     """`input` moved towards zero by `lambd`."""
     return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, input * 0.0))
@@ -174,6 +188,7 @@ def tanhshrink(input):
 
 
 @nn()
+@under("Glu")
 def glu(input, dim=-1):
     """One half of the axis times the sigmoid of the other."""
     if input._a.shape[dim] % 2:
@@ -199,3 +214,28 @@ for _f in (prelu, hardshrink):
 def relu(input, inplace=False):
     """`input` where positive, 0 elsewhere."""
     return UNARY["relu"](input)
+
+
+@nn()
+@_in_place_too
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """`leaky_relu` with a random slope while training, with the mean one else."""
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2)
+    slopes = _source(None).uniform(lower, upper, input._a.shape).astype(input._a.dtype)
+    return where(input > 0, input, input * new(slopes, None))
+
+
+def _into_input(function):
+    def forward(input, *args, **kwargs):
+        return function(input, *args, inplace=True, **kwargs)
+
+    forward.__doc__ = f"`{function.__name__}`, written into the input."
+    return forward
+
+
+for _f in (relu, elu, leaky_relu, hardtanh, celu, selu, threshold, rrelu):
+    nn(f"{_f.__name__}_")(_into_input(_f))
+for _name in ("celu_", "selu_", "threshold_", "rrelu_"):
+    enter(_name, NN[_name], method=False)
+enter("rrelu", rrelu, method=False)

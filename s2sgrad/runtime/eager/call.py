@@ -8,6 +8,7 @@ replaced by a stand-in of that shape, so that it may be freed, or overwritten, b
 """
 
 import copy
+import functools
 from inspect import signature
 
 import numpy as np
@@ -502,6 +503,24 @@ def finish(node, name, function, arguments=None):
         _refuse_inference(node, tensors)
     if PAUSED.count and saving() is not None:
         saving()(node, tensors)
+
+
+def under(title):
+    """Let the last node of a composition bear the name of the operation."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def forward(*args, **kwargs):
+            before = next(COUNTER)
+            out = function(*args, **kwargs)
+            node = out._node
+            if node is not None and node.number > before:
+                _rename(node, title)
+            return out
+
+        return forward
+
+    return decorate
 
 
 def _rename(node, name):

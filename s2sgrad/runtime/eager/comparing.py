@@ -6,7 +6,6 @@ from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.elementwise import (
-    UNARY,
     _array,
     _operand,
     _operator,
@@ -16,7 +15,7 @@ from s2sgrad.runtime.eager.elementwise import (
     promoting,
     undifferentiable,
 )
-from s2sgrad.runtime.eager.registry import FUNCTIONS, enter, method, op
+from s2sgrad.runtime.eager.registry import enter, method, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 
@@ -129,14 +128,6 @@ def where(condition, input=None, other=None):
 @method("where")
 def _where(self, condition, other):
     return where(condition, self, other)
-
-
-@op()
-def xlogy(input, other):
-    """``input * log(other)``, zero where `input` is."""
-    zero = FUNCTIONS["eq"](input, 0)
-    y = where(zero, other * 0 + 1, other)
-    return where(zero, y - y, input * UNARY["log"](y))
 
 
 @op()

@@ -108,11 +108,9 @@ def asarray(data, *, dtype=None, device=None, copy=None, requires_grad=False):
     shared = out is data or isinstance(data, np.ndarray) and np.may_share_memory(out._a, data)
     if copy is False and not shared:
         raise ValueError("asarray: the data must be copied, and copy=False forbids it")
-    if isinstance(data, Tensor) and not requires_grad:
-        out = out.detach()
     if copy and shared:
         out = out.clone()
-    return out.requires_grad_() if requires_grad else out
+    return out.requires_grad_() if requires_grad and not out.requires_grad else out
 
 
 @op(method=False)
@@ -306,3 +304,26 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
 def bernoulli(input, *, generator=None):
     """Ones with the probabilities given, zeros else."""
     return made((_source(generator).random(input._a.shape) < input._a).astype(input._a.dtype))
+
+
+@op(method=False)
+def randint_like(input, low, high=None, *, dtype=None, requires_grad=False):
+    """Random integers in the shape of `input`."""
+    return randint(low, high, input._a.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+@op(method=False)
+def poisson(input, generator=None):
+    """Counts of random events, of the rates given."""
+    return made(_source(generator).poisson(input._a).astype(input._a.dtype))
+
+
+@op()
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Numbers of elements drawn by their weights, in each row."""
+    weights = input._a.astype(np.float64)
+    rows = [
+        _source(generator).choice(len(w), num_samples, replacement, w / w.sum())
+        for w in weights.reshape(-1, weights.shape[-1])
+    ]
+    return made(np.array(rows, np.int64).reshape(*weights.shape[:-1], num_samples))

@@ -4,7 +4,7 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, floating
+from s2sgrad.runtime.eager.call import call, cast, floating, under
 from s2sgrad.runtime.eager.registry import enter, method, nn, op
 from s2sgrad.runtime.eager.shortcuts import binary, reflected, unary
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
@@ -415,18 +415,21 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
 
 
 @op()
+@under("Lerp")
 def lerp(input, end, weight):
     """``input + weight * (end - input)``."""
     return add(input, mul(sub(end, input), weight))
 
 
 @op()
+@under("Addcmul")
 def addcmul(input, tensor1, tensor2, *, value=1):
     """``input + value * tensor1 * tensor2``."""
     return add(input, mul(tensor1, tensor2), alpha=value)
 
 
 @op()
+@under("Addcdiv")
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """``input + value * tensor1 / tensor2``."""
     return add(input, div(tensor1, tensor2), alpha=value)

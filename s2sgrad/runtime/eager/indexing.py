@@ -45,6 +45,8 @@ def plain_index(key, own=True):
         return np.array([int(k) if isinstance(k, Tensor) else k for k in key]) if key else np.empty(0, np.int64)
     if kind is _ndarray:
         return key.copy()
+    if kind is str:
+        raise TypeError(f"{key!r} is no index: an index is an integer, slice, Ellipsis, None or a tensor")
     try:
         return operator.index(key)
     except TypeError:
@@ -227,7 +229,9 @@ def select(input, dim, index):
 @op()
 def narrow(input, dim, start, length):
     """A range of slices along an axis: a view."""
-    if start < 0 or length < 0 or start + length > input._a.shape[_axis(input, dim)]:
+    n = input._a.shape[_axis(input, dim)]
+    start = start + n if -n <= start < 0 else int(start)
+    if start < 0 or length < 0 or start + length > n:
         raise RuntimeError(f"narrow: start {start} and length {length} leave the axis")
     return call("Slice", operator.getitem, input, (*(slice(None),) * _axis(input, dim), slice(start, start + length)))
 

@@ -5,16 +5,28 @@ memory that all views of it share. What that means for the history: the tensor c
 content; a view hands it to its base, whose other views follow when they are next used.
 """
 
+import math
+
 import numpy as np
 
-from s2sgrad.runtime.eager import comparing, dtypes, products, reductions, shapes  # noqa: F401 (what has variants in place)
+from s2sgrad.runtime.eager import (  # noqa: F401 (what has variants in place)
+    comparing,
+    counting,
+    dtypes,
+    products,
+    reductions,
+    scattering,
+    shapes,
+    special,
+    statistics,
+)
 from s2sgrad.runtime.eager.call import NAMING, _like, cast, renamed, stand_in
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import plain_index
 from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
-from s2sgrad.runtime.eager.registry import FUNCTIONS, method
+from s2sgrad.runtime.eager.registry import FUNCTIONS, method, sizes
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import COUNTER, make_node
@@ -165,13 +177,21 @@ def assigned(t, value):
     return write(t, value)
 
 
-def _keep_old_content(node, a):
-    """Let a node that saved the content to be overwritten as its first argument keep a copy of it."""
+def _keep_old_content(node, a, before):
+    """Let nodes made after `before` that saved the content to be overwritten keep a copy of it, as one argument."""
     saved = node.saved
-    if saved[0] is a:
-        node.saved = (a.copy(), *saved[1:])
-    elif isinstance(node.form, GeneralForm) and saved[1] and saved[1][0] is a:
-        node.saved = (saved[0], (a.copy(), *saved[1][1:]), saved[2])
+    if isinstance(node.form, GeneralForm):
+        node.saved = (saved[0], _with_copy(saved[1], a), saved[2])
+    elif saved is not None:
+        node.saved = _with_copy(saved, a)
+    for edge in node.edges if type(node.edges) is tuple else (node.edges,):
+        if edge is not None and edge.number > before and edge.edges:
+            _keep_old_content(edge, a, before)
+
+
+def _with_copy(saved, a):
+    at = next((i for i, s in enumerate(saved) if s is a), None)
+    return saved if at is None else (*saved[:at], a.copy(), *saved[at + 1 :])
 
 
 def _check_overlap(t, others):
@@ -204,7 +224,7 @@ def in_place(function):
         before = next(COUNTER)
         value = function(self, *args, **kwargs)
         if value._node is not None and value._node.number > before:
-            _keep_old_content(value._node, self._a)
+            _keep_old_content(value._node, self._a, before)
         return assigned(self, value)
 
     return forward
@@ -216,6 +236,9 @@ _FAMILY = (
     *("true_divide", "clamp", "clip", "clamp_min", "clamp_max", "atan2", "hypot", "copysign", "lerp", "addcmul"),
     *("addcdiv", "addmm", "addmv", "baddbmm", "masked_fill", "nan_to_num", "tril", "triu", "cumsum", "cumprod", "frac"),
     *("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_put", "masked_scatter"),
+    *("scatter_reduce", "index_reduce", "put", "xlogy", "float_power", "arctan2", "renorm", "polygamma", "mvlgamma"),
+    *("igamma", "igammac", "addr", "addbmm", "heaviside", "ldexp", "gcd", "lcm", "nextafter"),
+    *("less", "less_equal", "greater", "greater_equal", "not_equal", "bitwise_left_shift", "bitwise_right_shift"),
     *("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_xor", "logical_not"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
 )  # fmt: skip
@@ -350,4 +373,59 @@ def _random_fill(draw):
 
 Tensor.normal_ = _random_fill(lambda r, s, mean=0.0, std=1.0: r.normal(mean, std, s))
 Tensor.uniform_ = _random_fill(lambda r, s, low=0.0, high=1.0, **k: r.uniform(k.get("a", low), k.get("b", high), s))
+Tensor.exponential_ = _random_fill(lambda r, s, lambd=1.0: r.exponential(1 / lambd, s))
+Tensor.geometric_ = _random_fill(lambda r, s, p: r.geometric(p, s))
+Tensor.cauchy_ = _random_fill(lambda r, s, median=0.0, sigma=1.0: median + sigma * r.standard_cauchy(s))
+Tensor.log_normal_ = _random_fill(lambda r, s, mean=1.0, std=2.0: r.lognormal(mean, std, s))
 Tensor.bernoulli_ = _random_fill(lambda r, s, p=0.5: r.random(s) < p)
+
+
+@method("random_")
+def random_(self, *bounds, generator=None, **named):
+    """Integers from a range; without one, as many as the type holds exactly."""
+    low, high = (0, *bounds) if len(bounds) == 1 else bounds or (0, None)
+    low, high = named.get("from", low), named.get("to", high)
+    if high is None:
+        n = self._a.dtype
+        high = np.iinfo(n).max if n.kind in "iu" else 2 if n.kind == "b" else 2 ** (np.finfo(n).nmant + 1)
+    return _random_integers(self, low, high, generator=generator)
+
+
+_random_integers = _random_fill(lambda r, s, low, high: r.integers(low, high, s))
+
+
+@method("fill_diagonal_")
+def fill_diagonal_(self, fill_value, wrap=False):
+    """One value on the main diagonal; of a tall matrix, on those that follow below with `wrap`."""
+    shape = self._a.shape
+    if len(shape) < 2 or len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: a matrix, or axes of one length are expected, not the shape {list(shape)}")
+    if len(shape) == 2 and wrap:
+        rows = np.arange(shape[0])
+        rows = rows[rows % (shape[1] + 1) < shape[1]]
+        key = rows, rows % (shape[1] + 1)
+    else:
+        key = (np.arange(min(shape)),) * len(shape)
+    check_writable(self)
+    _check_number(self, fill_value)
+    return write(self, fill_value, key)
+
+
+@method("resize_")
+def resize_(self, *shape, memory_format=None):
+    """Another shape, on the elements that are there in reading order; what is added is zero."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad: make a new tensor of the part you want")
+    if self._base is not None:
+        raise RuntimeError("cannot resize a view: clone() it first")
+    shape = sizes(shape)
+    refresh(self)
+    flat = self._a.reshape(-1)
+    n = math.prod(shape)
+    self._a = (flat[:n] if n <= flat.size else np.concatenate([flat, np.zeros(n - flat.size, flat.dtype)])).reshape(
+        shape
+    )
+    return self
+
+
+method("resize_as_")(lambda self, other: resize_(self, *other._a.shape))

@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 from s2sgrad.runtime.eager.activations import logsigmoid, soft
+from s2sgrad.runtime.eager.call import under
 from s2sgrad.runtime.eager.comparing import clamp, clamp_min, where
 from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.statistics import pairwise_distance
+from s2sgrad.runtime.eager.tensor import new
 
 
 def _reduced(x, reduction):
@@ -20,6 +22,7 @@ def _reduced(x, reduction):
 
 
 @nn()
+@under("MseLoss")
 def mse_loss(input, target, reduction="mean"):
     """The squared difference."""
     return _reduced((input - target) ** 2, reduction)
@@ -32,6 +35,7 @@ def l1_loss(input, target, reduction="mean"):
 
 
 @nn()
+@under("SmoothL1Loss")
 def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
     """The squared difference where small, the absolute one where large."""
     d = (input - target).abs()
@@ -39,6 +43,7 @@ def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
 
 
 @nn()
+@under("HuberLoss")
 def huber_loss(input, target, reduction="mean", delta=1.0):
     """The squared difference where small, the absolute one where large, of one slope where they meet."""
     return delta * smooth_l1_loss(input, target, reduction, delta)
@@ -53,6 +58,7 @@ def kl_div(input, target, reduction="mean", log_target=False):
 
 
 @nn()
+@under("NllLoss")
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the logarithms of the probabilities of the targets, weighted by their classes."""
     axis = 1 if input._a.ndim > 1 else 0
@@ -67,6 +73,7 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
 
 
 @nn()
+@under("NllLoss")
 def cross_entropy(input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0):
     """`nll_loss` of `log_softmax`; the targets are classes, or their probabilities."""
     axis = 1 if input._a.ndim > 1 else 0
@@ -91,6 +98,7 @@ def cross_entropy(input, target, weight=None, *, ignore_index=-100, reduction="m
 
 
 @nn()
+@under("BinaryCrossEntropy")
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Minus the logarithms of probabilities of yes or no."""
     if not np.all((input._a >= 0) & (input._a <= 1)):
@@ -101,6 +109,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
 
 
 @nn()
+@under("BinaryCrossEntropyWithLogits")
 def binary_cross_entropy_with_logits(input, target, weight=None, *, reduction="mean", pos_weight=None):
     """`binary_cross_entropy` of `sigmoid`."""
     if pos_weight is None:
@@ -111,6 +120,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, *, reduction="m
 
 
 @nn()
+@under("SoftMarginLoss")
 def soft_margin_loss(input, target, reduction="mean"):
     """``log(1 + exp(-target * input))``, for targets of 1 and -1."""
     return _reduced(soft(-target * input), reduction)
@@ -174,16 +184,45 @@ def multilabel_soft_margin_loss(input, target, weight=None, reduction="mean"):
 
 
 @nn()
+@under("MultiMarginLoss")
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, reduction="mean"):
     """By how much other classes come within `margin` of the target's."""
     x = input if input._a.ndim == 2 else input.unsqueeze(0)
     target = target.reshape(-1, 1)
-    gaps = clamp_min(margin - x.gather(1, target) + x, 0.0) ** p
+    gaps = UNARY["relu"](margin - x.gather(1, target) + x) ** p
     if weight is not None:
         gaps = gaps * weight[target]
     loss = gaps.scatter(1, target, 0.0).sum(1) / x._a.shape[1]
     return _reduced(loss if input._a.ndim == 2 else loss[0], reduction)
 
 
+@nn()
+def multilabel_margin_loss(input, target, reduction="mean"):
+    """By how much other classes come within 1 of any of the targets', which a -1 ends."""
+    x, y = (input, target) if input._a.ndim == 2 else (input.unsqueeze(0), target.unsqueeze(0))
+    given = np.cumprod(y._a >= 0, axis=1).astype(bool)
+    rows, order = np.nonzero(given)
+    wanted = np.zeros(x._a.shape, bool)
+    wanted[rows, y._a[rows, order]] = True
+    own = x.gather(1, clamp(y, min=0)).unsqueeze(2)
+    counts = new(given[:, :, None] & ~wanted[:, None, :], None)
+    gaps = where(counts, UNARY["relu"](1 - own + x.unsqueeze(1)), 0.0).sum((1, 2)) / x._a.shape[1]
+    return _reduced(gaps if input._a.ndim == 2 else gaps[0], reduction)
+
+
+@nn()
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
+    """`triplet_margin_loss` with distances of another kind."""
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = FUNCTIONS["minimum"](far, distance(positive, negative))
+    return _reduced(clamp_min(near - far + margin, 0.0), reduction)
+
+
 for _name in ("margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss", "kl_div"):
+    enter(_name, NN[_name], method=False)
+for _name in ("binary_cross_entropy_with_logits", "poisson_nll_loss"):
     enter(_name, NN[_name], method=False)

@@ -1,4 +1,4 @@
-"""What a tensor offers besides mathematics: numbers, arrays, types, printing, copying, storing."""
+"""What a tensor offers besides mathematics: numbers, arrays, types, copying, storing."""
 
 import copy
 import io
@@ -10,7 +10,7 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, op
-from s2sgrad.runtime.eager.tensor import Parameter, Tensor, bare, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, bare, refresh
 
 # ---------------------------------------------------------------- numbers and arrays
 
@@ -139,8 +139,8 @@ class Device:
 
 CPU = Device()
 Tensor.device = property(lambda self: CPU)
-Tensor.is_cuda = False
-Tensor.is_sparse = False
+Tensor.is_cpu = True
+Tensor.is_cuda = Tensor.is_sparse = Tensor.is_quantized = Tensor.is_meta = Tensor.is_nested = False
 Tensor.layout = "torch.strided"
 
 
@@ -177,9 +177,20 @@ for _name, _dtype in (
     setattr(Tensor, _name, lambda self, _d=_dtype: cast(self, _d))
 
 
+_OLD_NAMES = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+_OF_OLD_NAMES = {f"torch.{old}Tensor": name for name, old in _OLD_NAMES.items()}
+
+
 @method("type")
 def type_(self, dtype=None):
-    return f"torch.{self.dtype.name}" if dtype is None else cast(self, dtypes.of(dtype))
+    """The name of the type, as it used to be; or the tensor in another type."""
+    if dtype is None:
+        return f"torch.{_OLD_NAMES[self.dtype.name]}Tensor"
+    return cast(self, dtypes.of(_OF_OLD_NAMES.get(dtype, dtype)))
 
 
 @method("type_as")
@@ -195,6 +206,12 @@ def cpu(self):
 @method("cuda")
 def cuda(self, device=None):
     raise RuntimeError("there is no CUDA device here: tensors live on the CPU")
+
+
+@op()
+def get_device(input):
+    """The number of the device: -1, which is the CPU."""
+    return -1
 
 
 def cuda_is_available():
@@ -231,71 +248,23 @@ def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
-# ---------------------------------------------------------------- printing
+@op()
+def is_same_size(input, other):
+    """Whether two tensors are of one shape."""
+    return input._a.shape == other._a.shape
 
 
-def _text(a):
-    plain = {"separator": ", ", "prefix": "tensor("}
-    if a.dtype.kind in "biu":
-        return np.array2string(a, **plain)
-    a = a if a.dtype.kind in "fc" else a.astype(np.float64)
-    finite = a[np.isfinite(a)].astype(np.complex128 if a.dtype.kind == "c" else np.float64)
-    if np.all(finite == np.round(finite)) and np.all(np.abs(finite) < 1e6):
-        return np.array2string(a, **plain)
-    return np.array2string(a, precision=4, floatmode="fixed", **plain)
+@op()
+def is_signed(input):
+    """Whether the type has negative numbers."""
+    return input.dtype.is_signed
 
 
-def _show_parameter(self):
-    return f"Parameter containing:\n{show(self)}"
+@op()
+def is_nonzero(input):
+    """Whether a tensor of one element is not zero."""
+    return truth(input)
 
-
-@method("__repr__")
-def show(self):
-    history = _history(self)
-    a = self._a
-    text = str(a.item()) if a.ndim == 0 and a.dtype.kind in "biu" else _number_text(a) if a.ndim == 0 else _text(a)
-    notes = []
-    if a.size == 0 and a.ndim != 1:
-        notes.append(f"size={tuple(a.shape)}")
-    if self.dtype not in (
-        dtypes.get_default_dtype(),
-        dtypes.int64,
-        dtypes.bool_,
-        dtypes.get_default_dtype().to_complex(),
-    ):
-        notes.append(f"dtype=torch.{self.dtype.name}")
-    return f"tensor({', '.join([text, *notes, *history])})"
-
-
-def _history(t):
-    """What is said of where `t` comes from: it brings `t` up to date."""
-    try:
-        refresh(t)
-    except RuntimeError:  # a view that cannot be used since its base was written
-        return ["grad_fn=<Invalid>"]
-    if t._node is not None:
-        return [f"grad_fn=<{t.grad_fn.name().split('::')[-1]}>"]
-    return ["requires_grad=True"] if t._rg else []
-
-
-def _number_text(a):
-    v = a.astype(np.float64).item() if a.dtype.kind not in "fc" else a.item()
-    if isinstance(v, complex):
-        return f"{v.real:.4f}{v.imag:+.4f}j"
-    if not np.isfinite(v):
-        return str(v)
-    if v == int(v) and abs(v) < 1e8:
-        return f"{v:.0f}."
-    return f"{v:.4f}" if 1e-4 <= abs(v) < 1e8 else f"{v:.4e}"
-
-
-@method("__format__")
-def formatted(self, spec):
-    return format(self._a.item(), spec) if self._a.ndim == 0 else object.__format__(self, spec)
-
-
-Tensor.__str__ = show
-Parameter.__repr__ = Parameter.__str__ = _show_parameter
 
 # ---------------------------------------------------------------- copying and storing
 

@@ -1,11 +1,10 @@
-"""``torch.nn.functional``: layers, pooling, convolution, attention."""
+"""``torch.nn.functional``: layers and attention."""
 
 import math
-import operator
 
 import numpy as np
 
-from s2sgrad.runtime.eager.call import call
+from s2sgrad.runtime.eager.call import call, under
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.creation import _source, made
 from s2sgrad.runtime.eager.modes import no_grad
@@ -19,7 +18,12 @@ from s2sgrad.runtime.eager.tensor import new
 def linear(input, weight, bias=None):
     """``input @ weight.T + bias``."""
     out = input @ weight.t()
-    return out if bias is None else out + bias
+    return out if bias is None else _with_bias(out, bias) if out._a.ndim == 2 else out + bias
+
+
+@under("Addmm")
+def _with_bias(out, bias):
+    return out + bias
 
 
 @nn()
@@ -34,7 +38,85 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return input.mul_(scale) if inplace else input * scale
 
 
+def _of_channels(n):
+    def forward(input, p=0.5, training=True, inplace=False):
+        if not training:
+            return input
+        shape = [*input._a.shape[: input._a.ndim - n], *[1] * n]
+        return input * dropout(new(np.ones(shape, input._a.dtype), None), p)
+
+    forward.__doc__ = f"Channels of {n} axes set to zero with a probability, the others scaled up."
+    return nn(f"dropout{n}d")(forward)
+
+
+for _n in (1, 2, 3):
+    _of_channels(_n)
+
+
 @nn()
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Elements set to the limit of `selu` with a probability, so that a mean of 0 and a variance of 1 stay."""
+    return _alpha_dropout(input, p, training, input._a.shape)
+
+
+@nn()
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """`alpha_dropout` of whole channels."""
+    return _alpha_dropout(input, p, training, [*input._a.shape[:2], *[1] * (input._a.ndim - 2)])
+
+
+def _alpha_dropout(input, p, training, shape):
+    if not training or p == 0:
+        return input
+    limit = -1.7580993408473766
+    scale = 1 / math.sqrt((1 - p) * (1 + p * limit**2)) if p < 1 else 0.0
+    keep = new(_source(None).random(shape) >= p, None)
+    return scale * (where(keep, input, limit) - p * limit)
+
+
+@nn()
+def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
+    """`softmax` of logits with random numbers added: a sample of classes that a gradient flows through."""
+    noise = new(_source(None).gumbel(size=logits._a.shape).astype(logits._a.dtype), None)
+    soft = NN["softmax"]((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, True)[1]
+    return (soft * 0).detach().scatter(dim, index, 1.0) - soft.detach() + soft
+
+
+@nn()
+def embedding_bag(
+    input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
+    per_sample_weights=None, include_last_offset=False, padding_idx=None,
+):  # fmt: skip
+    """Sums, means or the largest of rows of a table, of each bag of numbers."""
+    if padding_idx is not None:
+        raise NotImplementedError("embedding_bag: padding_idx is left out")
+    if offsets is None:
+        bags = list(zip(input, [None] * len(input) if per_sample_weights is None else per_sample_weights, strict=True))
+    else:
+        ends = [*offsets.tolist(), *([] if include_last_offset else [input._a.size])]
+        spans = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        bags = [(input[s], None if per_sample_weights is None else per_sample_weights[s]) for s in spans]
+    return FUNCTIONS["stack"]([_bag(numbers, weight, max_norm, norm_type, mode, w) for numbers, w in bags])
+
+
+def _bag(numbers, weight, max_norm, norm_type, mode, weights):
+    rows = embedding(numbers, weight, None, max_norm, norm_type)
+    if weights is not None:
+        if mode != "sum":
+            raise NotImplementedError("embedding_bag: per_sample_weights go with mode='sum' only")
+        rows = rows * weights.unsqueeze(1)
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max, not {mode!r}")
+    if mode == "sum" or not numbers._a.size:
+        return rows.sum(0)
+    return rows.mean(0) if mode == "mean" else rows.max(0)[0]
+
+
+@nn()
+@under("Embedding")
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of a table, by their numbers; nothing flows to the row of the number `padding_idx`."""
     if scale_grad_by_freq:
@@ -93,6 +175,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 
 @nn()
+@under("NativeLayerNorm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Centred and scaled over the last axes."""
     return _scaled(_normalized(input, tuple(range(-len(normalized_shape), 0)), eps), weight, bias)
@@ -123,6 +206,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 
 @nn()
+@under("NativeBatchNorm")
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Centred and scaled over all axes but the second, by the batch's moments or by running ones."""
     dims = (0, *range(2, input._a.ndim))
@@ -142,12 +226,15 @@ def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
 ):
     """Centred and scaled over the axes behind the second, by the input's moments."""
-    if not use_input_stats or running_mean is not None or running_var is not None:
-        raise NotImplementedError("instance_norm with running moments is left out: normalise by the input's own")
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    if running_mean is not None or running_var is not None:
+        raise NotImplementedError("instance_norm that updates running moments is left out: update them yourself")
     return _by_channel(_normalized(input, tuple(range(2, input._a.ndim)), eps), weight, bias)
 
 
 @nn()
+@under("NativeGroupNorm")
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Centred and scaled over groups of channels."""
     n, channels, *rest = input._a.shape
@@ -209,104 +296,14 @@ def pixel_unshuffle(input, downscale_factor):
     return out.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r)
 
 
+@nn()
+def channel_shuffle(input, groups):
+    """Channels in another order: the first of each group, the second of each, and so on."""
+    return input.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2)
+
+
+for _f in (layer_norm, dropout, alpha_dropout, feature_alpha_dropout, cosine_similarity, channel_shuffle):
+    enter(_f.__name__, _f, method=False)
+enter("embedding", lambda weight, indices, *args: embedding(indices, weight, *args), method=False)
 for _f in (rms_norm, batch_norm, instance_norm, group_norm, bilinear, pixel_shuffle, pixel_unshuffle):
     enter(_f.__name__, _f, method=False)
-
-
-# ---------------------------------------------------------------- windows
-
-
-def _pair(v):
-    return (v, v) if isinstance(v, int) else tuple(v)
-
-
-def _windows(x, kernel, stride, dilation=(1, 1)):
-    """All windows of the last two axes, by an index: shape ``(..., rows, columns, kh, kw)``."""
-    (kh, kw), (sh, sw), (dh, dw) = kernel, stride, dilation
-    h, w = x._a.shape[-2:]
-    rows = (h - dh * (kh - 1) - 1) // sh + 1
-    columns = (w - dw * (kw - 1) - 1) // sw + 1
-    i = (np.arange(rows) * sh)[:, None] + np.arange(kh) * dh
-    j = (np.arange(columns) * sw)[:, None] + np.arange(kw) * dw
-    return call("Unfold", operator.getitem, x, (..., i[:, None, :, None], j[None, :, None, :]))
-
-
-@nn()
-def avg_pool2d(input, kernel_size, stride=None, padding=0):
-    """Means over windows."""
-    kernel = _pair(kernel_size)
-    x = pad(input, (_pair(padding)[1],) * 2 + (_pair(padding)[0],) * 2) if padding else input
-    return _windows(x, kernel, _pair(stride or kernel)).mean((-2, -1))
-
-
-@nn()
-def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1):
-    """The largest of windows; the first of equal ones takes the gradient."""
-    kernel = _pair(kernel_size)
-    p = _pair(padding)
-    if any(2 * n > d * (k - 1) + 1 for n, k, d in zip(p, kernel, _pair(dilation), strict=True)):
-        raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={padding}")
-    x = pad(input, (p[1],) * 2 + (p[0],) * 2, value=-np.inf) if padding else input
-    return _windows(x, kernel, _pair(stride or kernel), _pair(dilation)).flatten(-2).max(-1)[0]
-
-
-@nn()
-def avg_pool1d(input, kernel_size, stride=None, padding=0):
-    """Means over windows of a sequence."""
-    kernel, stride = (1, _one(kernel_size)), stride and (1, _one(stride))
-    return avg_pool2d(input.unsqueeze(-2), kernel, stride, (0, _one(padding))).squeeze(-2)
-
-
-@nn()
-def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1):
-    """The largest of windows of a sequence."""
-    kernel, stride = (1, _one(kernel_size)), stride and (1, _one(stride))
-    return max_pool2d(input.unsqueeze(-2), kernel, stride, (0, _one(padding)), (1, _one(dilation))).squeeze(-2)
-
-
-def _one(v):
-    return v if isinstance(v, int) else v[0]
-
-
-def _around(padding, kernel, stride, dilation):
-    """The widths that `pad` takes, of ``padding=`` of a convolution."""
-    if padding == "valid":
-        return (0, 0, 0, 0)
-    if padding == "same":
-        if stride != (1, 1):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
-        spread = [d * (n - 1) for d, n in zip(dilation, kernel, strict=True)]
-        return tuple([w for n in reversed(spread) for w in (n // 2, n - n // 2)])
-    if isinstance(padding, str):
-        raise RuntimeError(f"padding is numbers, 'valid' or 'same', not {padding!r}")
-    rows, columns = _pair(padding)
-    return (columns, columns, rows, rows)
-
-
-@nn()
-def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Cross-correlation of images with kernels."""
-    if input._a.ndim == 3:
-        return conv2d(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
-    around = _around(padding, weight._a.shape[-2:], _pair(stride), _pair(dilation))
-    x = pad(input, around) if any(around) else input
-    w = _windows(x, weight._a.shape[-2:], _pair(stride), _pair(dilation))
-    einsum = FUNCTIONS["einsum"]
-    if groups == 1:
-        out = einsum("ncijkl,ockl->noij", w, weight)
-    else:
-        n, _, i, j, k, m = w._a.shape
-        w = w.reshape(n, groups, -1, i, j, k, m)
-        v = weight.reshape(groups, -1, *weight._a.shape[1:])
-        out = einsum("ngcijkl,gockl->ngoij", w, v).flatten(1, 2)
-    return out if bias is None else out + bias.reshape(1, -1, 1, 1)
-
-
-@nn()
-def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Cross-correlation of sequences with kernels."""
-    stride, dilation = [(1, n[0] if isinstance(n, tuple | list) else n) for n in (stride, dilation)]
-    if not isinstance(padding, str):
-        padding = (0, padding[0] if isinstance(padding, tuple | list) else padding)
-    out = conv2d(input.unsqueeze(-2), weight.unsqueeze(-2), bias, stride, padding, dilation, groups)
-    return out.squeeze(-2)

@@ -199,9 +199,27 @@ def logcumsumexp(input, dim):
 
 
 @op()
-def diff(input, n=1, dim=-1):
-    """Differences of neighbours."""
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """Differences of neighbours, what is put before and behind included."""
+    around = [x for x in (prepend, input, append) if x is not None]
+    if len(around) > 1:
+        input = FUNCTIONS["cat"](around, dim)
     return call("Diff", np.diff, input, n, _axis(input, dim))
+
+
+@op(method=False)
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """Derivatives along axes by differences; places, or the distance between them, may be given for each."""
+    dims = tuple(range(input._a.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    spacings = list(spacing) if isinstance(spacing, tuple | list) else [spacing] * len(dims)
+    if len(spacings) != len(dims):
+        raise RuntimeError(f"gradient: {len(spacings)} spacings for {len(dims)} dimensions: one is needed for each")
+    return tuple(
+        [
+            call("Gradient", np.gradient, input, s, axis=_axis(input, d), edge_order=edge_order)
+            for s, d in zip(spacings, dims, strict=True)
+        ]
+    )
 
 
 # ---------------------------------------------------------------- extrema
@@ -414,11 +432,11 @@ enter("argmin", _index_of(np.argmin))
 
 
 @op()
-def unique(input, sorted=True, return_inverse=False, return_counts=False):
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements."""
     from s2sgrad.runtime.eager.elementwise import undifferentiable
 
-    found = np.unique(input._a, return_inverse=return_inverse, return_counts=return_counts)
+    found = np.unique(input._a, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
     values, *rest = found if isinstance(found, tuple) else (found,)
     values = undifferentiable("unique", new(values, None), (input,))
     return (values, *[new(f, None) for f in rest]) if rest else values

@@ -3,8 +3,8 @@
 from s2sgrad.runtime.eager.tensor import Tensor
 
 FUNCTIONS = {}  # name -> function of the torch namespace
-LINALG = {}
-NN = {}  # name -> function of torch.nn.functional
+LINALG, SPECIAL, FFT = {}, {}, {}  # the same of torch.linalg, torch.special, torch.fft
+NN = {}  # and of torch.nn.functional
 
 
 def enter(name, function, *, method=True, function_too=True):
@@ -38,26 +38,23 @@ def method(*names):
     return decorate
 
 
-def linalg(*names):
-    """Enter the decorated function in ``torch.linalg``."""
+def _of_namespace(table, namespace):
+    def names(*names):
+        def decorate(f):
+            for name in names or (f.__name__,):
+                table[name] = f
+            return f
 
-    def decorate(f):
-        for name in names or (f.__name__,):
-            LINALG[name] = f
-        return f
+        return decorate
 
-    return decorate
+    names.__doc__ = f"Enter the decorated function in ``{namespace}``."
+    return names
 
 
-def nn(*names):
-    """Enter the decorated function in ``torch.nn.functional``."""
-
-    def decorate(f):
-        for name in names or (f.__name__,):
-            NN[name] = f
-        return f
-
-    return decorate
+linalg = _of_namespace(LINALG, "torch.linalg")
+special = _of_namespace(SPECIAL, "torch.special")
+fft = _of_namespace(FFT, "torch.fft")
+nn = _of_namespace(NN, "torch.nn.functional")
 
 
 def sizes(args):

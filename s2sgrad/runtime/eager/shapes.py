@@ -292,8 +292,8 @@ def as_strided(input, size, stride, storage_offset=0):
 @op()
 def diag(input, diagonal=0):
     """The diagonal of a matrix, as a copy, or a matrix with the diagonal given."""
-    out = call("Diag", np.diag, input, diagonal)
-    return call("Diag", row_copy, out) if input._a.ndim == 2 else out
+    out = call("DiagEmbed", np.diag, input, diagonal)
+    return call("Diagonal", row_copy, out) if input._a.ndim == 2 else out
 
 
 @op()
@@ -327,18 +327,29 @@ def _alike(tensors):
 @op("concat", "concatenate", method=False)
 def cat(tensors, dim=0):
     """Tensors one after another along an axis."""
-    tensors = [x for x in _alike(tensors) if x._a.shape != (0,)] or _alike(tensors)
+    tensors = _alike(tensors)
+    model = next((x._a.shape for x in tensors if x._a.shape != (0,)), (0,))
+    if len(model) > 1:  # a vector of nothing goes with everything
+        nothing = tuple([0 if i == dim % len(model) else n for i, n in enumerate(model)])
+        tensors = [x.reshape(nothing) if x._a.shape == (0,) else x for x in tensors]
     try:
-        return call("Cat", np.concatenate, tensors, dim)
+        return _row_by_row(call("Cat", np.concatenate, tensors, dim))
     except ValueError as error:
         raise RuntimeError(f"cat: sizes must match except in dimension {dim}: {error}") from None
+
+
+def _row_by_row(t):
+    """A fresh tensor `t`, whose memory NumPy may have ordered as that of its parts."""
+    if not t._a.flags.c_contiguous:
+        t._a = np.ascontiguousarray(t._a)
+    return t
 
 
 @op(method=False)
 def stack(tensors, dim=0):
     """Tensors side by side along a new axis."""
     try:
-        return call("Stack", np.stack, _alike(tensors), dim)
+        return _row_by_row(call("Stack", np.stack, _alike(tensors), dim))
     except ValueError as error:
         raise RuntimeError(f"stack expects each tensor to be of equal size: {error}") from None
 
@@ -456,8 +467,11 @@ def is_contiguous(self, memory_format=None):
 @method("stride")
 def stride(self, dim=None):
     a = self._a if self._a.size else np.empty(self._a.shape)  # NumPy's strides of what is empty vary
-    strides = tuple([s // a.itemsize for s in a.strides])
-    return strides if dim is None else strides[dim]
+    strides = [s // a.itemsize for s in a.strides]
+    for i in range(a.ndim - 1, -1, -1):  # NumPy does not say where an axis of length 1 would lead
+        if a.shape[i] == 1 and strides[i] == 0:
+            strides[i] = a.shape[i + 1] * strides[i + 1] if i + 1 < a.ndim else 1
+    return tuple(strides) if dim is None else strides[dim]
 
 
 @method("size")

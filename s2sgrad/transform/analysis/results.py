@@ -155,12 +155,12 @@ def _fft(a, n=None, *options, s=None, **keywords) -> Type:
     return _transformed(a, _spectrum, (n if s is None else s) is None or types.constant(n) is None and s is None)
 
 
-@types.handles(np.fft.rfft, np.fft.rfftn, np.fft.rfft2)
+@types.handles(np.fft.rfft, np.fft.rfftn, np.fft.rfft2, np.fft.ihfft)
 def _rfft(a, *options, **keywords) -> Type:
     return _transformed(a, _spectrum, False)
 
 
-@types.handles(np.fft.irfft, np.fft.irfftn, np.fft.irfft2)
+@types.handles(np.fft.irfft, np.fft.irfftn, np.fft.irfft2, np.fft.hfft)
 def _irfft(a, *options, **keywords) -> Type:
     return _transformed(a, types.modulus, False)
 
