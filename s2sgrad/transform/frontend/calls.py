@@ -37,6 +37,7 @@ from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 
+NAMEDTUPLE = ("_replace", "_asdict")  # methods that every namedtuple has
 CONVERSIONS = frozenset({"item", "tolist", "tobytes", "dump", "dumps", "tofile", "view"})
 
 
@@ -107,12 +108,14 @@ class Calls:
         if container in self.made:
             return list(self.made[container])
         active = self.activity(container)
+        get = getattr if t.kind is Kind.RECORD else operator.getitem
         found = []
         for i, item in enumerate(t.items):
-            key = ir.Constant(i if t.keys is None else t.keys[i])
+            key = i if t.keys is None else t.keys[i]
             part = active[i] if isinstance(active, tuple) else active and numeric(item)
             value = self.value("t", item, part, self.regions_of(container))
-            self.emit(ir.Op(value, operator.getitem, (container, key), {}, None, self.found.location(node)))
+            spelling = key if get is getattr else None
+            self.emit(ir.Op(value, get, (container, ir.Constant(key)), {}, spelling, self.found.location(node)))
             self.temporaries.add(value)
             found.append(value)
         return found
@@ -135,6 +138,9 @@ class Calls:
                 return self.python_number(thing, callee.operand, node)
         if function is dict and len(node.args) == 1 and not node.keywords:
             return self.dict_copy(node)
+        if function is dataclasses.replace and len(node.args) == 1:
+            arguments = self.arguments(node)
+            return self.inert(node) if self.is_plain(arguments) else self.with_other_fields(arguments, node)
         if function in self.session.plain(CONSUMING, function):
             self.used_up.update(map(id, node.args))
             node = self.consumed(node)
@@ -234,6 +240,8 @@ class Calls:
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)
+        if t.kind is Kind.RECORD and attr in NAMEDTUPLE and is_namedtuple(t.cls):
+            return self.namedtuple_method(base, attr, arguments, node)
         function = self.class_attribute(t, attr)
         if isinstance(function, FunctionType):
             known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
@@ -285,6 +293,8 @@ class Calls:
         if t.kind is Kind.RECORD:
             if t.keys is not None and attr in t.keys:
                 self.refuse(f"the field .{attr} is called", node)
+            if attr in NAMEDTUPLE and is_namedtuple(t.cls):
+                return self.namedtuple_method(base, attr, self.arguments(node), node)
             function = resolve.plain_attribute(t.cls, attr)
             if self.method_of_record(node) is not None and self.session.purity.reason(function) is None:
                 count = len(self.statements)
@@ -589,12 +599,18 @@ def positions(spec, tree) -> tuple:
 def record_fields(cls) -> list | None:
     """The fields of a dataclass or namedtuple whose constructor does nothing but store them."""
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return list(cls._fields) if cls.__new__.__module__.startswith("namedtuple_") else None
+        return list(cls._fields) if is_namedtuple(cls) else None
     if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__") and stores_plainly(cls):
         fields = dataclasses.fields(cls)
         plain = all(f.init and not f.kw_only for f in fields) and cls.__dataclass_params__.init
         return [f.name for f in fields] if plain else None
     return None
+
+
+def is_namedtuple(cls) -> bool:
+    """Is it a namedtuple that makes its instances, and copies of them, itself?"""
+    plain = issubclass(cls, tuple) and cls.__new__.__module__.startswith("namedtuple_")
+    return plain and all(getattr(cls, name).__module__ == "collections" for name in NAMEDTUPLE)
 
 
 def stores_plainly(cls) -> bool:

@@ -13,6 +13,7 @@ from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.calls import record_fields
 from s2sgrad.transform.frontend.heap import Object
+from s2sgrad.transform.frontend.kinds import text
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Arguments
 from s2sgrad.transform.ir import Kind
@@ -58,6 +59,23 @@ class Records:
         result = self.method_here(new, "__init__", init, arguments, node)
         new = self.env.pop(made.slot(None))
         return None if result is None else new
+
+    def with_other_fields(self, arguments: Arguments, node):
+        """``state._replace(u=v)`` of a namedtuple, ``dataclasses.replace(state, u=v)``: one with other fields."""
+        base = arguments.positional[0]
+        t = self.type_of(base)
+        if len(arguments.positional) > 1 or t.kind is not Kind.RECORD or record_fields(t.cls) != list(t.keys or ()):
+            self.refuse(f"what {text(node.func)}() gives cannot be told", node)
+        fields = dict(zip(t.keys, self.items_of(base, node), strict=True))
+        return self.construct(t.cls, Arguments([], fields | arguments.keywords), node)
+
+    def namedtuple_method(self, base, attr: str, arguments: Arguments, node):
+        """``state._replace(u=v)`` and ``state._asdict()``."""
+        if attr == "_replace":
+            return self.with_other_fields(Arguments([base, *arguments.positional], arguments.keywords), node)
+        things = self.items_of(base, node)
+        t = ir.Type(Kind.DICT, items=tuple(map(self.type_of, things)), keys=self.type_of(base).keys)
+        return self.make_container(t, things, node)
 
     def changes_record(self, node) -> bool:
         """Is an attribute a method that changes its object, of a name that an object of a plain class gets?"""

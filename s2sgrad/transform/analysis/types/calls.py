@@ -93,29 +93,32 @@ def _ufunc(function, ufunc, args, kwargs) -> Type:
 
 def _python_operator(function, args, dtypes) -> Type:
     """An operator on Python's own numbers, which has Python's meaning: ``1 / 2``, ``2 ** -1``, ``(-8.0) ** 0.5``."""
-    is_power = function in (operator.pow, operator.ipow)
-    if is_power and dtypes[1] in ("int", "bool") and dtypes[0] != "complex" and constant(args[1]) is OPEN:
-        # by a whole number: nothing complex comes of it
+    is_complex = any(d.startswith("complex") for d in dtypes)
+    is_power = function in (operator.pow, operator.ipow) and not is_complex
+    if is_power and not _is_real_power(args, dtypes):
+        return Type(Kind.NUMBER, None, 0, ())
+    if is_power and dtypes[1] in ("int", "bool") and constant(args[1]) is OPEN:
         return FLOAT if dtypes[0] == "float" else Type(Kind.NUMBER, REAL, 0, ())
     if REAL in dtypes:
-        comparison = function in _COMPARISONS
-        if function in (operator.pow, operator.ipow):
-            exponent = constant(args[1])
-            if not (isinstance(exponent, (int, float)) and exponent == int(exponent)):
-                return Type(Kind.NUMBER, None, 0, ())
-        if any(d.startswith("complex") for d in dtypes):
+        if is_complex:
             return Type(Kind.NUMBER, None, 0, ())
-        return BOOL if comparison else Type(Kind.NUMBER, REAL, 0, ())
-    if function in (operator.pow, operator.ipow) and "complex" not in dtypes:
+        return BOOL if function in _COMPARISONS else Type(Kind.NUMBER, REAL, 0, ())
+    if is_power:
         exponent = constant(args[1])
-        if not isinstance(exponent, (int, float)) or exponent != int(exponent):
-            return Type(Kind.NUMBER, None, 0, ())
         integer = dtypes[0] in ("int", "bool") and isinstance(exponent, int) and exponent >= 0
         return INT if integer else FLOAT
     try:
         return of(function(*[SAMPLES[d] for d in dtypes]))
     except TypeError:
         return UNKNOWN
+
+
+def _is_real_power(args, dtypes) -> bool:
+    """Is a power of real numbers surely real? By whole numbers, and of numbers that are not negative."""
+    base, exponent = map(constant, args)
+    if dtypes[1] in ("int", "bool") or (isinstance(exponent, float) and exponent.is_integer()):
+        return True
+    return isinstance(base, (int, float)) and base >= 0
 
 
 def _container_operator(function, types) -> Type:

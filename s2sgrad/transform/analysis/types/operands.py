@@ -44,7 +44,7 @@ def literal_of(node, unknown):
 
 
 def shape_of(operand) -> tuple:
-    """`(ndim, shape, dims)` of an operand that says a shape: ``3``, ``(3, 4)``, ``(n, 4)``, ``x.shape``."""
+    """`(ndim, shape, dims)` of an operand that says a shape: ``3``, ``(3, 4)``, ``[n, 4]``, ``x.shape``."""
     value = constant(operand)
     if isinstance(value, (int, np.integer)):
         value = (value,)
@@ -53,7 +53,7 @@ def shape_of(operand) -> tuple:
         return len(dims), (dims if all(n >= 0 for n in dims) else None), dims
     if isinstance(operand, ir.Code):
         node = operand.node
-        if isinstance(node, gast.Tuple) and not any(isinstance(n, gast.Starred) for n in node.elts):
+        if isinstance(node, (gast.Tuple, gast.List)) and not any(isinstance(n, gast.Starred) for n in node.elts):
             return len(node.elts), tuple([_length(n, operand.reads) for n in node.elts]), None
         if isinstance(node, gast.Attribute) and node.attr == "shape" and isinstance(node.value, gast.Name):
             array = operand.reads.get(node.value.id)
@@ -63,7 +63,7 @@ def shape_of(operand) -> tuple:
         if axes.is_named(one):
             return 1, (one,), None
     known = type_of(operand) if isinstance(operand, (ir.Value, ir.Code)) else UNKNOWN
-    if known.kind is Kind.TUPLE and known.items is not None:
+    if known.kind in (Kind.TUPLE, Kind.LIST) and known.items is not None:
         return len(known.items), None, None
     if known.kind is Kind.NUMBER:
         return 1, None, None

@@ -1,0 +1,74 @@
+"""Namedtuples and frozen dataclasses: states that are never changed, only made anew with other fields."""
+
+import dataclasses
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+State = namedtuple("State", "angle speed steps")
+
+
+class Checked(namedtuple("Checked", "u t")):
+    def _replace(self, **fields):
+        return super()._replace(t=self.t + 1.0, **fields)
+
+
+@dataclass(frozen=True)
+class Layer:
+    weight: np.ndarray
+    scale: float
+    power: int = 2
+
+
+@program(0.4, 0.7, engine="compiled", argnums=(0, 1))
+def pendulum_of_namedtuples(angle, speed):
+    state = State(angle, speed, 3)
+    for _ in range(4):
+        half = state.speed - 0.05 * math.sin(state.angle)
+        state = state._replace(angle=state.angle + 0.1 * half * state.steps)
+        state = state._replace(speed=half - 0.05 * math.sin(state.angle), steps=state.steps + 1)
+    return state.angle * state.speed + state.steps
+
+
+@program(np.array([0.4, 1.2, 0.8]), 0.7, engine="compiled", argnums=(0, 1))
+def dataclass_with_other_fields(w, s):
+    layer = Layer(w, s)
+    for _ in range(3):
+        layer = dataclasses.replace(layer, scale=np.tanh(layer.scale * np.sum(layer.weight)))
+        layer = dataclasses.replace(layer, weight=layer.weight**layer.power * layer.scale, power=1)
+    return np.sum(layer.weight) * layer.scale
+
+
+@program(0.4, 0.7, engine="compiled", argnums=(0, 1))
+def namedtuple_as_a_dict(angle, speed):
+    fields = State(angle, speed, 3)._asdict()
+    fields["angle"] = fields["angle"] * fields["steps"]
+    return fields["angle"] * fields["speed"] ** 2
+
+
+@program(0.4, 0.7, engine="tape", argnums=(0, 1))
+def replace_of_ones_own(u, t):
+    state = Checked(u, t)
+    state = state._replace(u=state.u * state.t)
+    return state.u * state.t
+
+
+@program(np.array([0.4, 1.2, 0.8]), engine="compiled")
+def shape_as_a_list(x):
+    table = np.zeros([len(x), 2], dtype=x.dtype)
+    table[:, 0] = x
+    table[:, 1] = x**2
+    return np.sum(table[::-1] * table)
+
+
+@program(0.4, engine="compiled")
+def powers_of_a_positive_number(a):
+    table = np.zeros(3)
+    decay = 2.0**-a
+    table[1] = decay
+    table[2] = decay * table[1] + 3**a
+    return np.sum(table)
