@@ -169,7 +169,7 @@ def ufunc_method(ufunc, method):
         if method == "at":
             if ufunc in (np.add, np.subtract) and len(args) == 3:
                 return _at(ufunc, *args, 1 if ufunc is np.add else -1)
-            return _at_plain(ufunc, args, active)
+            return _at_in_rounds(ufunc, *args)
         if active:
             raise missing(ufunc, f"np.{ufunc.__name__}.{method} has no derivative rule")
         return call_plain(getattr(ufunc, method), args, kwargs)
@@ -177,10 +177,33 @@ def ufunc_method(ufunc, method):
     return call
 
 
-def _at_plain(ufunc, args, active):
-    if active:
-        raise missing(ufunc, f"np.{ufunc.__name__}.at has no derivative rule")
-    target = args[0]
-    content = np.array(plain(target))
-    ufunc.at(content, *plain(tuple(args[1:])))
-    target[...] = content
+def _at_in_rounds(ufunc, target, indices, *b):
+    """``ufunc.at``: a place that is named several times is written to in as many rounds, each an assignment."""
+    content = plain(target)
+    after = np.array(content)
+    ufunc.at(after, plain_key(indices), *plain(b))  # raises what is wrong
+    if not is_active((target, *b)):
+        target[...] = after
+        return
+    if not isinstance(target, Tensor):
+        raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
+    places = np.arange(content.size).reshape(content.shape)[plain_key(indices)]
+    given = [apply(np.reshape, (apply(np.broadcast_to, (one, places.shape)), -1)) for one in b]
+    rounds = _occurrences(places.ravel())
+    for number in range(np.max(rounds, initial=-1) + 1):
+        now = rounds == number
+        where = np.unravel_index(places.ravel()[now], content.shape)
+        target[where] = apply(ufunc, (target[where], *[one[now] for one in given]))
+
+
+def _occurrences(places):
+    """For each entry how many equal ones there are before it.
+
+    >>> _occurrences(np.array([4, 1, 4, 4, 1]))
+    array([0, 0, 1, 2, 1])
+    """
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    found = np.empty_like(order)
+    found[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return found

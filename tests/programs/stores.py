@@ -460,3 +460,17 @@ def buffer_times(row):
 def work_array_read_by_what_is_passed_on(x):
     BUFFER[:] = x * 2
     return np.sum(np.apply_along_axis(buffer_times, 0, np.ones((2, 3)))) + np.sum(x)
+
+
+@program(LINE, engine="tape")
+def at_places_named_several_times(x):
+    y = x[:3] * 1.0
+    np.multiply.at(y, [0, 0, 2], x[1:4])
+    np.maximum.at(y, [1, 1, 0], 3 * x[3:])
+    np.divide.at(y, (slice(None),), x[0])
+    a = np.ones((2, 3))
+    np.multiply.at(a, (slice(None), [2, 2]), x[:2])
+    np.square.at(a, [0, 1, 0])
+    np.power.at(a, (1, [2, 2]), 2)
+    np.multiply.at(a[:, ::-1], [], x[0])
+    return np.sum(y**2) + np.sum(a * x[:3])
