@@ -138,3 +138,16 @@ def numbers_in_arrays_of_dimension_0(x, z):
     w = min(z, x[0]) * 2 + max(x[1], z, np.where(x[0] > 0, x[2], 1.0))
     xs = [np.where(x[0] > 0, x[2], 1.0), x[1], z]
     return w * float(z) + z.item() * float(xs[0]) + max(xs) + sum(xs) * min(xs)
+
+
+@program(np.array([0.6, 0.9, 1.3]), engine="compiled")
+def whole_numbers_of_active_values(x):
+    n = int(np.sum(x) * 2.1)
+    y = np.zeros(n)
+    y[: int(x[0] * 4)] = x[1]
+    counts = np.zeros(3, int)
+    counts[0] = int(f"{x[2] * 10:.0f}")
+    s = 0.0
+    for i in range(int(x[2] * 3)):
+        s += x[i] * i
+    return np.sum(y) / n + s * int(x[1] * 5.3) + counts @ x

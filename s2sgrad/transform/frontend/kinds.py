@@ -64,6 +64,7 @@ PLAIN_BUILTINS = frozenset(
         hasattr,
         callable,
         bool,
+        int,
         all,
         any,
         hash,
