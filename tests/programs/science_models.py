@@ -47,7 +47,7 @@ def rk45(f, t0, t1, y0, p, rtol=1e-4, atol=1e-6):
     return y
 
 
-@program(np.array([1.1, 0.4, 0.1, 0.4]), engine="tape")
+@program(np.array([1.1, 0.4, 0.1, 0.4]), engine="compiled")
 def lotka_volterra_rk45(p):
     y = rk45(lotka, 0.0, 2.0, [10.0, 5.0], p)
     return np.sum((y - np.array([8.0, 4.0])) ** 2)
