@@ -18,7 +18,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound, is_unset
+from s2sgrad.transform.frontend.values import FUNCTIONS, Choice, Unbound, is_unset
 from s2sgrad.transform.ir import Kind
 
 RESULT = "result@"  # what a body that stands in place of its call returns, in the environment
@@ -133,7 +133,7 @@ class Branches:
             if name not in after and "@" not in name:
                 self.env.pop(name, None)
                 continue
-            merged = self.merge_entry(name, a, b, then, orelse, statement)
+            merged = self.merge_entry(name, a, b, then, orelse, statement, test)
             self.env[name] = merged
             if isinstance(merged, ir.Value):
                 results.append(merged)
@@ -181,7 +181,7 @@ class Branches:
         found, self.env = self.env, env
         return block, found, end
 
-    def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement):
+    def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement, test):
         """What `name` stands for after one of two branches; hands the value on from both."""
         left = name in self.partial or getattr(statement, "leaves", False)
         if left and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
@@ -212,7 +212,10 @@ class Branches:
         if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value and a.operand is b.operand:
             return a
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
-            return Unbound(f"{name} is a function that depends on a test")
+            first, second = self.outside_of(a, then), self.outside_of(b, orelse)
+            if first is None or second is None:
+                return Unbound(f"{name} is a function that depends on a test")
+            return Choice(test, first, second)
         merged = self.merged(name, a, b, statement)
         self.see_sure(name, merged, ((then, a), (orelse, b)))
         merged.partial = name in self.partial or a.partial or b.partial
@@ -236,7 +239,9 @@ class Branches:
         stale: set = set()
         for name, thing in env.items():
             now = thing
-            if thing is before.get(name) or not isinstance(thing, ir.Value):
+            if thing is not before.get(name) and self.is_function(thing):
+                now = self.outside_of(thing, alive) or Unbound(f"{name} is a function that is made in a branch")
+            elif thing is before.get(name) or not isinstance(thing, ir.Value):
                 pass
             elif thing in given:  # another name of the same
                 now = given[thing]

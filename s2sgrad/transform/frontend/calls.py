@@ -34,7 +34,7 @@ from s2sgrad.transform.frontend.kinds import (
 )
 from s2sgrad.transform.frontend.positions import CONSUMING
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Inert, Nested, Partial, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Choice, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 
 NAMEDTUPLE = ("_replace", "_asdict")  # methods that every namedtuple has
@@ -323,6 +323,8 @@ class Calls:
         if isinstance(callee, Partial):
             keywords = callee.keywords | arguments.keywords
             return self.applied(callee.function, Arguments([*callee.positional, *arguments.positional], keywords), node)
+        if isinstance(callee, Choice):
+            return self.call_chosen(callee, arguments, node)
         if isinstance(callee, Nested):
             return self.call_nested(callee, arguments, node)
         if self.session.strict:
@@ -675,6 +677,8 @@ class Passing:
         if isinstance(thing, Partial):
             parts = tuple([self.describe(name, one) for one in thing.parts()])
             return ("partial", len(thing.positional), tuple(thing.keywords), parts)
+        if isinstance(thing, Choice):
+            return ("choice", *[self.describe(name, one) for one in thing.parts()])
         self.operands.append(thing.operand if isinstance(thing, Known) else thing)
         if isinstance(thing, Known) and (
             resolve.is_definition(thing.value) or self.caller.type_of(thing).kind is Kind.OTHER
@@ -736,6 +740,8 @@ class Passing:
             inside = [self.enter(name, one, lowering, parameters, memo) for one in thing.parts()]
             n = len(thing.positional) + 1
             return Partial(inside[0], inside[1:n], dict(zip(thing.keywords, inside[n:], strict=True)))
+        if isinstance(thing, Choice):
+            return Choice(*[self.enter(name, one, lowering, parameters, memo) for one in thing.parts()])
         if isinstance(thing, Known):
             value = lowering.parameter(name, self.type_there(self.caller.type_of(thing)), False)
             parameters.append(value)

@@ -38,7 +38,7 @@ from s2sgrad.transform.frontend.kinds import (
     tuple_union,
 )
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Bound, Inert, Nested, Partial, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Bound, Choice, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 
 # what is compiled in the place of a builtin that is not
@@ -92,6 +92,8 @@ class Expressions(InertExpressions):
                 self.refuse("a function that is not called but passed on, stored or returned cannot be followed")
             self.settle(thing, self.current)
             return thing.value
+        if isinstance(thing, Choice):
+            self.refuse("a function that a test chooses, and that is not called but passed on, stored or returned")
         if isinstance(thing, (Bound, Partial)):
             self.refuse("a method that is not called but passed on, stored or returned cannot be followed")
         return thing
@@ -294,7 +296,7 @@ class Expressions(InertExpressions):
             rest = gast.copy_location(gast.BoolOp(node.op, node.values[1:]), node)
         label = self.label(first, ())
         test = ir.Code(gast.Name(label, gast.Load(), None, None), {label: first}, first.type)
-        ways = [self.perhaps(rest), (ir.Block(), first)]
+        ways = [self.perhaps(lambda: self.expression(rest), rest), (ir.Block(), first)]
         (then, value), (orelse, other) = ways if isinstance(node.op, gast.And) else ways[::-1]
         return self.choose(test, then, value, orelse, other, node)
 
@@ -305,9 +307,9 @@ class Expressions(InertExpressions):
         if decided is not None:
             return self.expression(node.body if decided else node.orelse)
         with self.surely(self.not_none(node.test, True)):
-            then, first = self.perhaps(node.body)
+            then, first = self.perhaps(lambda: self.expression(node.body), node.body)
         with self.surely(self.not_none(node.test, False)):
-            orelse, second = self.perhaps(node.orelse)
+            orelse, second = self.perhaps(lambda: self.expression(node.orelse), node.orelse)
         return self.choose(test, then, first, orelse, second, node)
 
     def choose(self, test, then, first, orelse, second, node, name="t"):

@@ -1,4 +1,4 @@
-"""Lowers what gives functions: ``functools.partial``, and calls of functions that return one that they define.
+"""Lowers what gives functions: ``functools.partial``, calls of functions that return one that they define, choices.
 
 Such functions exist only while compiling. A closure captures what its names stood for at the end of the
 function that made it, whose body is lowered in place of the call.
@@ -10,10 +10,15 @@ from types import FunctionType
 import gast
 
 from s2sgrad.rules import table
+from s2sgrad.transform import ir, walk
 from s2sgrad.transform.frontend import resolve, source
+from s2sgrad.transform.frontend.kinds import BOOL
 from s2sgrad.transform.frontend.memory import makes_function
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Partial
+from s2sgrad.transform.frontend.scan import root_names
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Choice, Inert, Nested, Partial
+
+MOST_FUNCTIONS = 8  # in a table whose functions are called on ways of their own
 
 
 class Functions:
@@ -29,8 +34,71 @@ class Functions:
         """The function of these functions that an expression is; None for all else."""
         if isinstance(node, gast.Lambda):
             return self.nested(node)
+        if isinstance(node, (gast.IfExp, gast.Subscript)):
+            return self.function_chosen(node)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.function_made(node)
         return thing if isinstance(thing, FUNCTIONS) else None
+
+    def function_chosen(self, node):
+        """The function that ``f if test else g`` is, or ``table[key]`` of a table of functions outside; else None."""
+        match node:
+            case gast.IfExp():
+                functions = [self.function_there(n) for n in (node.body, node.orelse)]
+                if None in functions:
+                    return None
+                test, decided = self.test(node.test)
+                return Choice(test, *functions) if decided is None else functions[0 if decided else 1]
+            case gast.Subscript(value=gast.Name() | gast.Attribute()):
+                return self.function_in_table(node)
+        return None
+
+    def function_there(self, node):
+        """The function that an expression surely is, which is evaluated or not; None where it may be none."""
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
+        if thing is None:
+            thing = self.function_named(node) if isinstance(node, (gast.Lambda, gast.IfExp)) else self.static(node)
+        return thing if self.is_function(thing) else None
+
+    @staticmethod
+    def is_function(thing) -> bool:
+        return isinstance(thing, FUNCTIONS) or (isinstance(thing, Known) and resolve.is_definition(thing.value))
+
+    def function_in_table(self, node):
+        """The function that a list, tuple or dict outside, of functions only, holds at a place that the run knows."""
+        base = self.static(node.value)
+        if base is None or self.static(node) is not None or root_names(node.value) & self.mutable:
+            return None
+        functions = self.outside.elements(base)
+        if functions is None or len(functions) > MOST_FUNCTIONS or self.may_be_active(node.slice):
+            return None
+        label = self.new_name("function")
+        found = self.bind(self.inert(node), label)
+        found.name = "function"
+        *others, chosen = functions
+        for one in reversed(others):
+            same = gast.Compare(gast.Name(label, gast.Load(), None, None), [gast.Is()], [one.operand.node])
+            chosen = Choice(ir.Code(same, {label: found}, BOOL), one, chosen)
+        return chosen
+
+    def outside_of(self, thing, block: ir.Block):
+        """A function that a name stands for at the end of a block, as it is outside of that; None where it is none."""
+        if not self.is_function(thing):
+            return None
+        if isinstance(thing, Known) and isinstance(thing.operand, ir.Value):
+            bound = (s for s in walk.statements(block) if isinstance(s, ir.Bind) and s.target is thing.operand)
+            return next((Known(thing.value, s.code) for s in bound if not s.code.reads), thing)
+        return thing if walk.defined(block).isdisjoint(held_values(thing)) else None
+
+    def call_chosen(self, choice: Choice, arguments: Arguments, node):
+        """The call of a function that a test chooses: an `If` with a call on each way."""
+        positional = [self.operand(t, "t") if isinstance(t, Inert) else t for t in arguments.positional]
+        keywords = {k: self.operand(t, "t") if isinstance(t, Inert) else t for k, t in arguments.keywords.items()}
+
+        def called(function):
+            return self.perhaps(lambda: self.applied(function, Arguments([*positional], {**keywords}), node), node)
+
+        (then, first), (orelse, second) = called(choice.first), called(choice.second)
+        return self.choose(choice.test, then, first, orelse, second, node)
 
     def functions_listed(self, node) -> list:
         """The functions that a list or tuple of the function's own holds, if that never changes: expressions."""
@@ -117,3 +185,19 @@ class Functions:
         for thing in nested.captured.values():
             if isinstance(thing, Nested):
                 self.close(thing, scope)
+
+
+def held_values(thing, seen=()) -> set:
+    """The values that a function holds: what it is bound to, applied to, or captures."""
+    if isinstance(thing, ir.Value):
+        return {thing}
+    parts: list = []
+    if isinstance(thing, (Partial, Choice)):
+        parts = thing.parts()
+    elif isinstance(thing, Bound):
+        parts = [thing.instance]
+    elif isinstance(thing, Nested) and thing not in seen:
+        parts, seen = [*thing.defaults.values(), *(thing.captured or {}).values()], (*seen, thing)
+    elif isinstance(thing, (ir.Code, Inert)):
+        parts = list(thing.reads.values())
+    return set().union(*(held_values(part, seen) for part in parts))

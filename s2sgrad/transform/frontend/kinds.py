@@ -11,7 +11,7 @@ import numpy as np
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve
-from s2sgrad.transform.frontend.values import Bound, Nested, Partial
+from s2sgrad.transform.frontend.values import Bound, Choice, Nested, Partial
 from s2sgrad.transform.ir import Kind
 
 OPERATORS = {
@@ -105,7 +105,7 @@ def is_live(thing, lowering=None) -> bool:
     """Must uses of `thing` be followed: does it carry a derivative, or is it a function that uses what does?"""
     if isinstance(thing, Nested):
         return lowering is not None and lowering.captures_active(thing)
-    return is_active(thing) or isinstance(thing, (Bound, Partial))
+    return is_active(thing) or isinstance(thing, (Bound, Partial, Choice))
 
 
 def is_plain(t: ir.Type) -> bool:

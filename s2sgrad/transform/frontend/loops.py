@@ -36,7 +36,7 @@ from s2sgrad.transform.frontend.scan import (
     targets_of,
 )
 from s2sgrad.transform.frontend.unrolling import Unrolling
-from s2sgrad.transform.frontend.values import FUNCTIONS, Unbound, is_lost
+from s2sgrad.transform.frontend.values import Unbound, is_lost
 from s2sgrad.transform.ir import Kind
 
 MOST_TURNS = 12  # of walking a loop until nothing changes
@@ -338,10 +338,12 @@ class Loops(Unrolling, Rows):
         changed = False
         for name in names:
             thing, start = end.get(name), before.get(name)
-            if thing is None or isinstance(thing, (Unbound, Known, *FUNCTIONS)) or not isinstance(thing, ir.Value):
-                if name in state:
-                    if thing is start:
-                        continue
+            if not isinstance(thing, ir.Value):
+                if thing is start or (
+                    isinstance(thing, Known) and isinstance(start, Known) and thing.value is start.value
+                ):
+                    continue
+                if name in state or self.is_function(start):
                     self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
                 continue
             if start is not None and not isinstance(start, (ir.Value, Unbound)):

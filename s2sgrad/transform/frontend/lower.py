@@ -381,12 +381,12 @@ class Lowering(
         self.env = env
         return block, result
 
-    def perhaps(self, node) -> tuple:
-        """The block and the value of a part of an expression that may not be evaluated."""
+    def perhaps(self, lower, node) -> tuple:
+        """What `lower()` adds for a part of an expression that may not be evaluated, and its result."""
 
         def lowered():
             before = dict(self.env)
-            found = self.expression(node)
+            found = lower()
             changed = [name for name, thing in before.items() if self.env.get(name) is not thing]
             if changed:
                 self.refuse(f"{text(node)} changes {changed[0].partition('@')[0]}, and may not be evaluated", node)

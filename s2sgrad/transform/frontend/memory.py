@@ -18,7 +18,7 @@ from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.scan import mutable_names
-from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Partial, Unbound
+from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.frontend.writing import WritingCalls
 from s2sgrad.transform.ir import Kind
 
@@ -369,7 +369,7 @@ class Writes(WritingCalls):
             return self.regions_of(thing)
         if isinstance(thing, Bound):
             return self.regions_under(thing.instance, seen)
-        if isinstance(thing, Partial):
+        if isinstance(thing, (Partial, Choice)):
             return [r for one in thing.parts() for r in self.regions_under(one, seen)]
         if isinstance(thing, Nested) and thing not in seen:
             inner = [*thing.defaults.values(), *(thing.captured or {}).values()]

@@ -1,8 +1,8 @@
 """What a local name or an expression can stand for while a function is lowered.
 
 Beside the values of the intermediate language there are things that exist only while compiling: known
-objects (`resolve.Known`), functions defined inside the function, methods bound to a value, expressions
-not yet placed, and names that may not be bound.
+objects (`resolve.Known`), functions defined inside the function, methods bound to a value, functions that a
+test chooses, expressions not yet placed, and names that may not be bound.
 """
 
 from dataclasses import dataclass, field
@@ -87,7 +87,19 @@ class Partial:
         return [self.function, *self.positional, *self.keywords.values()]
 
 
-FUNCTIONS = (Nested, Bound, Partial)  # functions that exist only while compiling
+@dataclass(slots=True, eq=False)
+class Choice:
+    """The one of two functions that a test chooses when the program runs."""
+
+    test: object  # an operand
+    first: object  # a function: Known, or one of these
+    second: object
+
+    def parts(self) -> list:
+        return [self.test, self.first, self.second]
+
+
+FUNCTIONS = (Nested, Bound, Partial, Choice)  # functions that exist only while compiling
 
 
 @dataclass(slots=True, eq=False)
