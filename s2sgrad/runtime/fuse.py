@@ -17,7 +17,7 @@ from types import FunctionType
 
 import numpy as np
 
-from s2sgrad.runtime.arrays import is_finite, over, times
+from s2sgrad.runtime.arrays import has_no_zero, is_finite, over, times
 
 
 class Boxes(dict):
@@ -71,7 +71,7 @@ def _quotient(g, d, out=None):
         number = d.item()
         simple = number != 0.0 and math.isfinite(number)
     else:
-        simple = np.count_nonzero(d) == d.size and is_finite(d)
+        simple = has_no_zero(d) and is_finite(d)
     return np.divide(g, d, out) if simple else _placed(over(g, d), out)
 
 
@@ -134,6 +134,15 @@ def _applied(function, args):
     return _Symbol(function, args)
 
 
+def _structure(expression):
+    """What is equal for expressions that compute the same."""
+    if type(expression) is not _Symbol:
+        return type(expression), repr(expression)
+    if expression.ufunc is None:
+        return expression.args
+    return expression.ufunc, *[_structure(a) for a in expression.args]
+
+
 def _uses(expression, name):
     """How often an expression reads a symbol."""
     if type(expression) is not _Symbol:
@@ -161,12 +170,15 @@ class _Program:
         The names of what are numbers: never the place of a result.
     dtype : numpy.dtype
         Of the arrays, and of the boxed numbers.
+    results : dict
+        By structure: the names of what is returned, which is not written to and can be read again.
     """
 
     def __init__(self, numbers, dtype):
         self.numbers = numbers
         self.dtype = dtype
         self.lines = []
+        self.results = {}
         self.names = {}
         self.count = 0
 
@@ -176,7 +188,7 @@ class _Program:
             return self._named(BOXES[self.dtype][expression], "c"), False
         if expression.ufunc is None:
             return expression.args, expression.args in spare
-        args = [self.text(a, spare) for a in expression.args]
+        args = [self._operand(a, spare) for a in expression.args]
         texts = ", ".join([text for text, _ in args])
         call = f"{self._named(expression.ufunc, expression.ufunc.__name__)}({texts}"
         own = next((text for text, own in args if own), None)
@@ -188,6 +200,10 @@ class _Program:
             call += f", dtype={self._named(self.dtype, 'dtype')}"
         self.lines.append(f"v{self.count} = {call})")
         return f"v{self.count}", not self._is_number(expression)
+
+    def _operand(self, expression, spare):
+        known = self.results.get(_structure(expression))
+        return (known, False) if known is not None else self.text(expression, spare)
 
     def _is_number(self, expression):
         if type(expression) is not _Symbol:
@@ -258,7 +274,9 @@ def _compiled(expressions, signature, numbers, dtype, spare, plain):
     values = []
     for i, expression in enumerate(expressions):
         last = i == len(expressions) - 1
-        values.append(program.text(expression, spare if last and _uses(expression, "t") == 1 else ())[0])
+        text, _ = program.text(expression, spare if last and _uses(expression, "t") == 1 else ())
+        program.results[_structure(expression)] = text
+        values.append(text)
     lines = [*program.lines, f"return {', '.join(values)}"]
     if not spare:
         lines = ["try:", *[f"    {line}" for line in lines], "except (TypeError, ValueError):"]

@@ -118,6 +118,23 @@ def test_what_is_no_straight_arithmetic_stays_as_it_is(partial):
     assert fused([partial], ["x"], [False], partial) == (None, None)
 
 
+def test_what_one_partial_gives_is_read_by_the_next():
+    exact = elementwise_of(np.divide).exact((0, 1))
+    t, x, y = np.array([1.0, 0.0]), np.array([3.0, 4.0]), np.array([2.0, 0.0])
+    with np.errstate(all="ignore"):
+        first, second = exact.over(t.copy(), x, y, x / y)
+    assert first.tolist() == [0.5, 0.0] and second.tolist() == [-0.75, 0.0]
+    assert exact.over.__code__.co_names.count("_quotient") == 1
+
+
+def test_partials_that_are_equal_give_arrays_of_their_own():
+    partial = lambda t, x, y: t * (x + y)  # noqa: E731
+    x = np.array([1.0, 2.0])
+    for pull in fused([partial, partial], ["x", "y"], [False, False], partial):
+        first, second = pull(np.ones(2), x, x)
+        assert np.array_equal(first, second) and not np.shares_memory(first, second)
+
+
 def test_a_complex_cotangent_goes_the_plain_way():
     exact = elementwise_of(np.sin).exact((0,))
     x = np.linspace(0.0, 1.0, 3)

@@ -409,3 +409,12 @@ def test_clones_of_tensors_whose_elements_share_memory():
     x = torch.arange(4.0).reshape(2, 2)
     assert x.expand(2, 2, 2).clone().stride() == (4, 2, 1) and x.t().clone().stride() == (1, 2)
     assert x.t().clone(memory_format=torch.contiguous_format).stride() == (2, 1)
+
+
+def test_data_of_another_type():
+    x = torch.ones(2)
+    x.data = torch.ones(2, dtype=torch.float64)
+    for y in (x * 2, 2 - x, x.sin(), x * x, x + torch.ones(2)):
+        assert y.dtype is torch.float64
+    x.data = torch.ones(3, dtype=torch.int64)
+    assert (x * 2).dtype is torch.int64 and (-x).dtype is torch.int64

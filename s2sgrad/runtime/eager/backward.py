@@ -274,7 +274,7 @@ def _result(t, g, taken, allow_unused, materialize, create_graph):
             )
         zeros = new(np.zeros(t._a.shape, t._a.dtype), None)
         zeros._rg = create_graph
-        zeros._simple = not create_graph
+        zeros._plain = None if create_graph else zeros._a.dtype
         return zeros
     if not isinstance(t, GradientEdge):
         g = _fit(g, t)

@@ -325,7 +325,7 @@ def _by_plan(name, function, args, kwargs):
     for i, a in enumerate(args):
         kind = type(a)
         if kind is Tensor or isinstance(a, Tensor):
-            if a._simple:
+            if a._plain is not None:
                 node = a._node
             elif a._inference:
                 return None
@@ -338,7 +338,7 @@ def _by_plan(name, function, args, kwargs):
         elif kind is list and i == 0:
             items = []
             for j, item in enumerate(a):
-                if not isinstance(item, Tensor) or not item._simple and item._inference:
+                if not isinstance(item, Tensor) or item._inference:
                     return None
                 node = node_of(item)
                 items.append(item._a)
@@ -448,7 +448,7 @@ def _wrap(out, name, function, arguments, before, whole):
 def _marked(t):
     if PAUSED.count and is_inference_mode_enabled():
         t._inference = True
-        t._simple = False
+        t._plain = None
     return t
 
 

@@ -27,7 +27,7 @@ def _plain(function, name, complex_too=True):
             if a.dtype.char in "df":
                 if type(other) is float:
                     return new(np.asarray(function(a, other)), None)
-                if type(other) is Tensor and other._simple and other._a.dtype is a.dtype and other._a.shape == a.shape:
+                if type(other) is Tensor and other._plain is a.dtype and other._a.shape == a.shape:
                     return new(np.asarray(function(a, other._a)), None)
         x, y = _operand(input), _operand(other)
         if not complex_too and any(isinstance(v, Tensor) and v._a.dtype.kind == "c" for v in (x, y)):

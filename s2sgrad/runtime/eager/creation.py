@@ -20,14 +20,14 @@ def made(array, requires_grad=False, device=None):
     t = new(array, None)
     if PAUSED.count and is_inference_mode_enabled():
         t._inference = True
-        t._simple = False
+        t._plain = None
     if requires_grad:
         if not dtypes.differentiable(array.dtype):
             raise RuntimeError(
                 f"Only Tensors of floating point and complex dtype can require gradients, not {t.dtype!r}"
             )
         t._rg = True
-        t._simple = False
+        t._plain = None
     return t
 
 

@@ -23,7 +23,7 @@ _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
 # what the templates use
 _COMMON = {
     **{"np": np, "ndarray": np.ndarray, "float64": _F64, "float32": _F32, "PAUSED": PAUSED},
-    **{"boxes64": BOXES[_F64], "boxes32": BOXES[_F32]},
+    **{"BOXES": BOXES, "known64": BOXES[_F64].get, "known32": BOXES[_F32].get},
     **{"Tensor": Tensor, "make": object.__new__, "node_of": node_of, "Node": Node, "COUNTER": COUNTER},
 }
 
@@ -93,21 +93,30 @@ def _filled(template, **parts):
     return "\n".join(lines) + "\n"
 
 
-# how the argument `x` of a short way is brought up to date, and its node found
-_NODE = """
-if {x}._simple:
+# how the argument `x` of a short way is brought up to date, and its node, array and type found
+_OPERAND = """
+{dtype} = {x}._plain
+if {dtype} is not None:
     {node} = {x}._node
+    {a} = {x}._a
 elif {x}._inference:
     return {otherwise}
 else:
     {node} = node_of({x})
+    {a} = {x}._a
+    {dtype} = {a}.dtype
 """
+
+
+def _operand(x, node, a, dtype, otherwise):
+    return _OPERAND.format(x=x, node=node, a=a, dtype=dtype, otherwise=otherwise)
+
 
 # how a result is recorded
 _RESULT = """
 t = make(Tensor)
 t._a = z
-t._simple = True
+t._plain = dtype
 if edges is None:
     t._node = None
     return t
@@ -131,9 +140,7 @@ def forward(x, *, out=None):
         return into(out, forward, x)
     if PAUSED.count or type(x) is not Tensor and not isinstance(x, Tensor):
         return general(x)
-    {node_of_x}
-    a = x._a
-    dtype = a.dtype
+    {operand}
     if dtype is float64:
         form = form64
     elif dtype is float32:
@@ -159,7 +166,7 @@ def unary(name, function, otherwise=None):
 
     source = _filled(
         _UNARY,
-        node_of_x=_NODE.format(x="x", node="edges", otherwise="general(x)"),
+        operand=_operand("x", "edges", "a", "dtype", "general(x)"),
         check_type="" if isinstance(function, np.ufunc) else _CHECKED.format(otherwise="general(x)"),
         saved=ways.saved("a"),
         result=_RESULT,
@@ -178,9 +185,7 @@ _BINARY = """
 def forward(x, y):
     if {unusual}:
         return general(x, y)
-    {node_of_x}
-    a = x._a
-    dtype = a.dtype
+    {operand}
     if dtype is float64:
         forms = forms64
     elif dtype is float32:
@@ -189,10 +194,9 @@ def forward(x, y):
         return general(x, y)
     kind = type(y)
     if kind is Tensor or kind is not float and kind is not int and isinstance(y, Tensor):
-        {node_of_y}
-        b = y._a
-        if a is not b and (b.dtype is not dtype or a.shape != b.shape):
-            return careful(x, y) if b.dtype is not dtype else broadcast(x, y)
+        {other_operand}
+        if a is not b and (of_other is not dtype or a.shape != b.shape):
+            return careful(x, y) if of_other is not dtype else broadcast(x, y)
         z = function(a, b)
         if type(z) is not ndarray:
             z = np.asarray(z)
@@ -210,7 +214,9 @@ def forward(x, y):
             edges = node, other
             saved = {saved_xy}
     elif kind is float or kind is int:
-        b = boxes64[y] if dtype is float64 else boxes32[y]
+        b = known64(y) if dtype is float64 else known32(y)
+        if b is None:
+            b = BOXES[dtype][y]
         z = function(a, b)
         if type(z) is not ndarray:
             z = np.asarray(z)
@@ -250,8 +256,8 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
     source = _filled(
         _BINARY,
         unusual="PAUSED.count" if otherwise else f"PAUSED.count or {no_tensor}",  # operators are of tensors
-        node_of_x=_NODE.format(x="x", node="node", otherwise="general(x, y)"),
-        node_of_y=_NODE.format(x="y", node="other", otherwise="careful(x, y)"),
+        operand=_operand("x", "node", "a", "dtype", "general(x, y)"),
+        other_operand=_operand("y", "other", "b", "of_other", "careful(x, y)"),
         check_type="" if isinstance(function, np.ufunc) else _CHECKED.format(otherwise="careful(x, y)"),
         saved_x=ways_x.saved("a", "b"),
         saved_y=ways_y.saved("a", "b"),
@@ -273,16 +279,14 @@ def forward(x, y):
     kind = type(y)
     if PAUSED.count or kind is not float and kind is not int:
         return general(x, y)
-    {node_of_x}
-    a = x._a
-    if a.dtype is float64:
+    {operand}
+    if dtype is float64:
         form = form64
-        b = boxes64[y]
-    elif a.dtype is float32:
+    elif dtype is float32:
         form = form32
-        b = boxes32[y]
     else:
         return general(x, y)
+    b = BOXES[dtype][y]
     z = function(b, a)
     if type(z) is not ndarray:
         z = np.asarray(z)
@@ -297,7 +301,7 @@ def reflected(name, ufunc, otherwise):
     ways = _ways(elementwise_of(ufunc), name, (1,), 1, 0, (0,))
     source = _filled(
         _REFLECTED,
-        node_of_x=_NODE.format(x="x", node="edges", otherwise="general(x, y)"),
+        operand=_operand("x", "edges", "a", "dtype", "general(x, y)"),
         saved=ways.saved(ways.name_of_number(), "a"),
         result=_RESULT,
     )
@@ -329,7 +333,7 @@ def product(name, function, otherwise):
     def forward(x, y):
         if PAUSED.count or not isinstance(x, Tensor) or not isinstance(y, Tensor):
             return otherwise(x, y)
-        if not x._simple and x._inference or not y._simple and y._inference:
+        if x._inference or y._inference:
             return otherwise(x, y)
         node, other = node_of(x), node_of(y)
         a, b = x._a, y._a

@@ -40,9 +40,9 @@ class Tensor:
         The recorded operation that made it.
     """
 
-    # Most tensors are simple results: an array, a node, and nothing else to ask for. What is rare stands on the class,
-    # and in the dictionary of a tensor for which it is set.
-    __slots__ = ("_a", "_node", "_simple", "__dict__", "__weakref__")
+    # Most tensors are plain results: an array, a node, and nothing else to ask for; `_plain` is then the array's type,
+    # else None. What is rare stands on the class, and in the dictionary of a tensor for which it is set.
+    __slots__ = ("_a", "_node", "_plain", "__dict__", "__weakref__")
     _rg = False  # a leaf that requires grad
     _accumulate = None  # a weak reference to the leaf's AccumulateGrad node
     _family = None
@@ -99,7 +99,7 @@ class Tensor:
         elif self._node is not None:
             raise RuntimeError(f"{_ONLY_LEAVES}: use detach() to get a constant")
         self._rg = bool(requires_grad)
-        self._simple = False
+        self._plain = None
         return self
 
     @property
@@ -175,7 +175,7 @@ class Tensor:
     def data(self):
         twin = new(self._a[...], None)
         twin._inference = self._inference
-        twin._simple = not self._inference
+        twin._plain = None if self._inference else twin._a.dtype
         return twin
 
     @data.setter
@@ -185,6 +185,7 @@ class Tensor:
         if self.requires_grad and not dtypes.differentiable(value._a.dtype):
             raise RuntimeError(f"data of {value.dtype!r} cannot be set to a tensor that requires grad")
         self._a = value._a[...]
+        self._plain = None
         self._family = self._base = None
         self._steps = self._undo = ()
 
@@ -264,16 +265,16 @@ def bare(kind, array):
     t = object.__new__(kind)
     t._a = array
     t._node = None
-    t._simple = False
+    t._plain = None
     return t
 
 
 def new(array, node):
-    """A tensor of `array`, made by `node`, of which nothing else is set: else it is not simple."""
+    """A tensor of `array`, made by `node`, of which nothing else is set: else it is not plain."""
     t = object.__new__(Tensor)
     t._a = array
     t._node = node
-    t._simple = True
+    t._plain = array.dtype
     return t
 
 
@@ -341,8 +342,8 @@ _making = threading.Lock()
 
 def accumulator(leaf):
     """The node of a leaf that requires grad: one at a time, alive as long as a graph leads to it."""
-    node = leaf._accumulate and leaf._accumulate()
-    if node is not None:
+    known = leaf._accumulate
+    if known is not None and (node := known()) is not None:
         return node
     with _making:
         node = leaf._accumulate and leaf._accumulate()
@@ -359,9 +360,10 @@ def accumulator(leaf):
 
 def node_of(t):
     """The node that the gradient of `t` flows to, or None; `t` is brought up to date."""
-    if t._simple:
+    if t._plain is not None:
         return t._node
-    refresh(t)
+    if t._family is not None:
+        refresh(t)
     if t._node is not None:
         return t._node
     if t._rg:
@@ -384,7 +386,7 @@ def family(t):
     f = t._family
     if f is None:
         f = t._family = Family()
-        t._simple = False
+        t._plain = None
         f.use(t._a)
         t._seen = 0
         t._history = 0
@@ -394,7 +396,7 @@ def family(t):
 def share(source, t):
     """Let `t` be in the family of `source`."""
     f = t._family = family(source)
-    t._simple = False
+    t._plain = None
     f.use(t._a)
     t._seen = f.version
     t._history = f.history
