@@ -18,9 +18,9 @@ from s2sgrad.api.arguments import Target, assembled, at_place, is_single, places
 from s2sgrad.api.explain import Row, explained_loops
 from s2sgrad.api.results import require_aux, require_elementwise, require_scalar
 from s2sgrad.errors import CompileError, ExportError
+from s2sgrad.runtime.arguments import plain
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, part, scalar_seed, zeros_of
 from s2sgrad.runtime.fallback import tape_vjp
-from s2sgrad.runtime.record import plain
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.transform import ir, optimize, pipeline, reverse, walk
 from s2sgrad.transform.analysis import types

@@ -8,7 +8,7 @@ import numpy as np
 from s2sgrad.api.derivative import Transform
 from s2sgrad.api.results import require_aux
 from s2sgrad.errors import ArgumentError
-from s2sgrad.runtime.record import plain
+from s2sgrad.runtime.arguments import plain
 from s2sgrad.runtime.trees import flatten
 
 

@@ -14,17 +14,11 @@ import numpy as np
 
 from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import lookup
+from s2sgrad.runtime.arguments import is_active, plain
+from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.location import user_location
-from s2sgrad.runtime.record import (
-    NATIVE,
-    Traced,
-    apply,
-    call_plain,
-    elementwise_of,
-    is_active,
-    plain,
-    wrap,
-)
+from s2sgrad.runtime.record import NATIVE, Traced, apply, call_plain
+from s2sgrad.runtime.results import wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost

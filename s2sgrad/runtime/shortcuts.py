@@ -9,11 +9,12 @@ import operator
 
 import numpy as np
 
+from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.fuse import BOXES
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.node import COUNTER, Node
 from s2sgrad.runtime.operands import reflected_name, yields
-from s2sgrad.runtime.record import apply, elementwise_of, recorder
+from s2sgrad.runtime.record import apply, recorder
 from s2sgrad.runtime.tensor import Traced, traced
 from s2sgrad.runtime.views import refresh
 

@@ -7,11 +7,13 @@ names; the fallback runs it with those names bound to recording versions, as it 
 import numpy as np
 
 from s2sgrad.errors import TapeError
+from s2sgrad.runtime.arguments import is_active, kept, plain
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.record import apply, call_plain, is_active, kept, missing, plain
+from s2sgrad.runtime.record import apply, call_plain
+from s2sgrad.runtime.refusals import missing
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.traced import as_array, plain_key
 from s2sgrad.runtime.views import extract, item_step, replace

@@ -13,24 +13,15 @@ import numpy as np
 
 from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import ATTRIBUTES, INACTIVE_ATTRIBUTES, INACTIVE_METHODS, METHODS
+from s2sgrad.runtime.arguments import is_active, kept, plain
 from s2sgrad.runtime.arrays import is_differentiable
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.operands import reflected_name, yields
-from s2sgrad.runtime.record import (
-    apply,
-    assign,
-    call_plain,
-    is_active,
-    is_view,
-    kept,
-    missing,
-    plain,
-    recorder,
-    require_numeric,
-    wrap,
-)
+from s2sgrad.runtime.record import apply, assign, call_plain, recorder
+from s2sgrad.runtime.refusals import missing, require_numeric
+from s2sgrad.runtime.results import is_view, wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
 from s2sgrad.runtime.views import ITEM, item_step, lend, link, refresh, write

@@ -307,7 +307,7 @@ def write(t, key, value, value_node):
     """``t[key] = value`` for an array `t`, recorded where a derivative flows."""
     storage = _writable(t)
     if value_node is not None and storage.data.dtype.kind not in "fc" and not is_differentiable(storage.data):
-        from s2sgrad.runtime.record import require_numeric
+        from s2sgrad.runtime.refusals import require_numeric
 
         require_numeric(storage.data.dtype)
         value_node = None

@@ -8,9 +8,9 @@ import pytest
 import s2sgrad
 from s2sgrad.rules import neural, table
 from s2sgrad.rules.table import RULES
+from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.runtime.fuse import BOXES, fused
-from s2sgrad.runtime.record import elementwise_of
 
 ELEMENTWISE = [
     f

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import s2sgrad.torch as torch
-from s2sgrad.runtime.eager import call
+from s2sgrad.runtime.eager import plans
 from s2sgrad.torch.autograd import grad
 
 F64 = torch.float64
@@ -84,15 +84,15 @@ def story(f, tracked):
 
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch):
-    monkeypatch.setattr(call, "_plans", {})
+    monkeypatch.setattr(plans, "PLANS", {})
 
 
 def check(f, tracked):
     first = story(f, tracked)
-    known = dict(call._plans)
+    known = dict(plans.PLANS)
     assert story(f, tracked) == first
     assert story(f, tracked) == first
-    assert call._plans == known, "what was called before has its plan"
+    assert known == plans.PLANS, "what was called before has its plan"
 
 
 @pytest.mark.parametrize("name", ONE)

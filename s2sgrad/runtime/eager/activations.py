@@ -6,11 +6,12 @@ import inspect
 import numpy as np
 
 from s2sgrad.rules import neural
-from s2sgrad.runtime.eager.call import call, floating, under
+from s2sgrad.runtime.eager.call import call, floating
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.creation import _source
 from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.inplace import assigned, check_writable
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.tensor import new
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, floating, under
+from s2sgrad.runtime.eager.call import call, cast, floating
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import enter, method, nn, op
 from s2sgrad.runtime.eager.shortcuts import binary, reflected, unary
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh

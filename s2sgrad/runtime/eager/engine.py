@@ -17,15 +17,17 @@ from s2sgrad.rules import neural
 from s2sgrad.runtime.allocator import keep_freed_memory
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes, layout
-from s2sgrad.runtime.eager.call import NAMING, cast
+from s2sgrad.runtime.eager.call import cast
 from s2sgrad.runtime.eager.hooks import run_after, run_before, run_tensor_hooks
 from s2sgrad.runtime.eager.modes import set_grad
+from s2sgrad.runtime.eager.naming import NAMING
 from s2sgrad.runtime.eager.node import as_tensor, as_traced, restored, saved_of
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, Tensor, family, gradient_type, new
 from s2sgrad.runtime.eager.versions import STALE, written
 from s2sgrad.runtime.grad_mode import is_recording, no_grad
 from s2sgrad.runtime.node import Form, Node
-from s2sgrad.runtime.record import PICK, Parts, recorder
+from s2sgrad.runtime.record import recorder
+from s2sgrad.runtime.results import PICK, Parts
 from s2sgrad.runtime.tensor import Traced
 
 _ndarray = np.ndarray

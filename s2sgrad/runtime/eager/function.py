@@ -10,17 +10,16 @@ import numpy as np
 from s2sgrad.errors import OnceDifferentiableError
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import as_view
 from s2sgrad.runtime.eager.crossing import call_on_tape, holds_recorded
 from s2sgrad.runtime.eager.engine import FUNCTION, typed
 from s2sgrad.runtime.eager.modes import no_grad, saving
 from s2sgrad.runtime.eager.node import GraphNode, as_tensor, as_traced
 from s2sgrad.runtime.eager.saved import Packed
-from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, as_view, new, node_of, refresh
 from s2sgrad.runtime.eager.versions import STALE, checked
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import COUNTER, make_node
-from s2sgrad.runtime.record import PICK
+from s2sgrad.runtime.results import PICK
 
 
 class FunctionCtx:

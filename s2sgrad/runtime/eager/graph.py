@@ -8,7 +8,7 @@ from s2sgrad.runtime.eager.node import faced
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh
 from s2sgrad.runtime.eager.versions import written
 from s2sgrad.runtime.node import Node
-from s2sgrad.runtime.record import PICK
+from s2sgrad.runtime.results import PICK
 
 
 class GradientEdge(NamedTuple):

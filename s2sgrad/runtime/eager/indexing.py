@@ -6,11 +6,13 @@ import operator
 import numpy as np
 
 from s2sgrad.rules.placing import add_to, put_at
-from s2sgrad.runtime.eager.call import Naming, _like, as_view, call, cast, renamed
+from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.elementwise import undifferentiable
+from s2sgrad.runtime.eager.keeping import like
+from s2sgrad.runtime.eager.naming import Naming, renamed
 from s2sgrad.runtime.eager.registry import enter, method, op
 from s2sgrad.runtime.eager.shapes import _axis, no_alias
-from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, as_view, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.views import ITEM, item_step
@@ -88,7 +90,7 @@ def _basic(x, key):
         form = _item_forms.get(name)
         if form is None:
             form = _item_forms[name] = renamed(Form(name, ITEM.pull, width=2), name, Naming((0,), 1, True, ()))
-        node = make_node(form, (_like(x._a), key), node)
+        node = make_node(form, (like(x._a), key), node)
     t = new(out, node)
     as_view(x, t, (item_step(step),))
     return t

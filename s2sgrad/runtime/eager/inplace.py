@@ -20,17 +20,19 @@ from s2sgrad.runtime.eager import (  # noqa: F401 (what has variants in place)
     special,
     statistics,
 )
-from s2sgrad.runtime.eager.call import NAMING, _like, cast, renamed, stand_in
+from s2sgrad.runtime.eager.call import cast
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import plain_index
+from s2sgrad.runtime.eager.keeping import like, stand_in
 from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
+from s2sgrad.runtime.eager.naming import NAMING, renamed
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, sizes
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
+from s2sgrad.runtime.general import GeneralForm
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import COUNTER, make_node
-from s2sgrad.runtime.record import GeneralForm
 from s2sgrad.runtime.views import WRITE, item_step
 
 _ndarray = np.ndarray
@@ -88,7 +90,7 @@ def rebase(t, node):
     refresh(base)
     old = node_of(base) if base._node is not None else None
     steps = (*base._undo, *t._steps)
-    set_node(base, make_node(WRITE, (_like(base._a), steps, stand_in(t._a)), (old, node)))
+    set_node(base, make_node(WRITE, (like(base._a), steps, stand_in(t._a)), (old, node)))
     base._history = f.history
     t._history = -1
     t._seen = -1
@@ -136,7 +138,7 @@ def write(t, value, key=_WHOLE, name="Write"):
     if key is not _WHOLE:
         model = stand_in(raw) if isinstance(raw, _ndarray) else stand_in(np.asarray(stand_in(a)[key]))
         form = WRITE if name == "Write" else _written_whole(name)
-        node = make_node(form, (_like(a), (item_step(key),), model), (own, node))
+        node = make_node(form, (like(a), (item_step(key),), model), (own, node))
     rebase(t, node)
     if key is _WHOLE and value._a.shape == a.shape:
         _resave(node, value._a, t._a)

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from s2sgrad.runtime.eager.activations import logsigmoid, soft
-from s2sgrad.runtime.eager.call import under
 from s2sgrad.runtime.eager.comparing import clamp, clamp_min, where
 from s2sgrad.runtime.eager.elementwise import UNARY
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.statistics import pairwise_distance
 from s2sgrad.runtime.eager.tensor import new

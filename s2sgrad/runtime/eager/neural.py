@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
-from s2sgrad.runtime.eager.call import call, under
+from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.creation import _source, made
 from s2sgrad.runtime.eager.modes import no_grad
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
 from s2sgrad.runtime.eager.tensor import new
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from s2sgrad.runtime.eager.tensor import DEAD_END, AccumulateGrad, Tensor, face, faced, new, node_of
 from s2sgrad.runtime.eager.versions import STALE, checked
+from s2sgrad.runtime.general import GeneralForm
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import Node
-from s2sgrad.runtime.record import PICK, GeneralForm
+from s2sgrad.runtime.results import PICK
 from s2sgrad.runtime.tensor import Traced, traced
 
 # NumPy's names of the operations, where the derivative of a derivative records them

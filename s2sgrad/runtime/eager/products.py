@@ -5,8 +5,9 @@ import contextlib
 import numpy as np
 
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, under
+from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.comparing import where
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import LINALG, enter, op
 from s2sgrad.runtime.eager.shortcuts import product
 from s2sgrad.runtime.eager.tensor import Tensor, new

@@ -7,7 +7,8 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.rules.placing import shared_value, take_line
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import Naming, call, cast, describe, floating
+from s2sgrad.runtime.eager.call import call, cast, floating
+from s2sgrad.runtime.eager.naming import Naming, describe
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, nn, op
 from s2sgrad.runtime.eager.shapes import _axis
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh

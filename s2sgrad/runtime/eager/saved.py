@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from s2sgrad.runtime.eager.call import NAMING
 from s2sgrad.runtime.eager.modes import Context, _mode, no_grad, saving, set_saving
+from s2sgrad.runtime.eager.naming import NAMING
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, Tensor, face, new
 from s2sgrad.runtime.eager.versions import CLEARED, STALE, _Keeping, checked
 from s2sgrad.runtime.fuse import unboxed
-from s2sgrad.runtime.record import GeneralForm
+from s2sgrad.runtime.general import GeneralForm
 
 _ndarray = np.ndarray
 

@@ -16,10 +16,10 @@ from s2sgrad.rules.placing import (
     writable_diagonal,
 )
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import as_view, call, cast
+from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.registry import enter, method, op, sizes
-from s2sgrad.runtime.eager.tensor import Size, Tensor, new, refresh
+from s2sgrad.runtime.eager.tensor import Size, Tensor, as_view, new, refresh
 
 CONTIGUOUS, PRESERVE = "torch.contiguous_format", "torch.preserve_format"
 

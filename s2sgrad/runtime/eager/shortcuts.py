@@ -11,12 +11,14 @@ import numpy as np
 
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import Naming, call, cast, describe, elementwise_reads, floating, renamed, stand_in
+from s2sgrad.runtime.eager.call import call, cast, floating
+from s2sgrad.runtime.eager.keeping import elementwise_reads, stand_in
+from s2sgrad.runtime.eager.naming import Naming, describe, renamed
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of
+from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.fuse import BOXES
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import COUNTER, Form, Node
-from s2sgrad.runtime.record import elementwise_of
 
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
 

@@ -19,9 +19,10 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled
 from s2sgrad.runtime.eager.versions import STALE, Family
-from s2sgrad.runtime.grad_mode import enable_grad, is_recording
+from s2sgrad.runtime.grad_mode import PAUSED, enable_grad, is_recording
 from s2sgrad.runtime.node import COUNTER, Form, Node, make_node
-from s2sgrad.runtime.record import PICK, record_step
+from s2sgrad.runtime.record import record_step
+from s2sgrad.runtime.results import PICK
 
 _ndarray = np.ndarray
 
@@ -402,6 +403,18 @@ def share(source, t):
     t._history = f.history
 
 
+def as_view(source, t, steps):
+    """Make `t` a view of `source`."""
+    t._inference = source._inference
+    share(source, t)
+    t._base = source if source._base is None else source._base
+    t._steps = (*source._steps, *steps)
+    if source._made is not None:
+        t._made = source._made
+    elif PAUSED.count and not is_recording():
+        t._made = "inference" if is_inference_mode_enabled() else "no_grad"
+
+
 _FIXED = {  # views that cannot be taken anew, by how they were made
     "multi": "this view is one of several outputs of a function (unbind, split),",
     "custom": "this view was made inside of a custom Function, or is an input that it returned as it is,",
@@ -450,7 +463,7 @@ def refresh(t):
 
 def _retaken(t, base, node):
     """The node of the view `t`, taken of its base anew."""
-    from s2sgrad.runtime.eager.call import finish
+    from s2sgrad.runtime.eager.keeping import finish
 
     data = base._a
     with enable_grad():

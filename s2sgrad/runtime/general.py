@@ -1,0 +1,166 @@
+"""Calls with a linear or general rule: their forms and nodes."""
+
+import numpy as np
+
+from s2sgrad.runtime.arguments import kept_arguments
+from s2sgrad.runtime.arrays import unbroadcast
+from s2sgrad.runtime.keywords import starred, takes_any_keyword
+from s2sgrad.runtime.node import Form, make_node
+from s2sgrad.runtime.refusals import missing, title
+from s2sgrad.runtime.results import PICK, carries
+
+_ndarray = np.ndarray
+_HELPERS = unbroadcast.__module__  # of their arguments that have no derivative, only shape and type count
+
+
+class GeneralForm(Form):
+    """How a call with a linear or general rule is pulled back; `saved` is (out, args, kwargs)."""
+
+    __slots__ = ("paths",)
+
+    def restore(self, node, tensor):
+        out, args, kwargs = node.saved
+        args, kwargs = list(args), dict(kwargs)
+        for path, edge in zip(self.paths, node.edges, strict=True):
+            holder = args if isinstance(path[0], int) else kwargs
+            _put(holder, path, tensor, edge)
+        if isinstance(out, (tuple, list)):
+            items = [
+                tensor(item, make_node(PICK, (i, len(out)), node)) if carries(item) else item
+                for i, item in enumerate(out)
+            ]
+            out = type(out)(*items) if hasattr(out, "_fields") else type(out)(items)
+        else:
+            out = tensor(out, node)
+        return out, tuple(args), kwargs
+
+
+def _put(holder, path, tensor, edge):
+    for i in path[:-1]:
+        inner = holder[i]
+        inner = dict(inner) if type(inner) is dict else list(inner)
+        holder[i] = inner
+        holder = inner
+    holder[path[-1]] = tensor(holder[path[-1]], edge)
+
+
+def _dig(value, path):
+    for i in path:
+        if value is None:
+            return None
+        value = value[i]
+    return value
+
+
+def _named(rule, arguments, function):
+    """The name of each differentiated argument, and where in its cotangent it is found."""
+    names = rule.parameters
+    variadic = starred(rule)
+    for k in arguments.kwargs:
+        if k not in names and not takes_any_keyword(rule):
+            raise missing(function, f"the rule of {title(function)} does not cover the keyword {k!r}")
+    if len(arguments.args) > len(names) and variadic is None:
+        raise missing(function, f"the rule of {title(function)} covers {len(names)} arguments")
+    found = []
+    for path in arguments.paths:
+        head, rest = path[0], path[1:]
+        if isinstance(head, int):
+            if variadic is not None and head >= names.index(variadic):
+                rest = (head - names.index(variadic), *rest)
+                head = variadic
+            else:
+                head = names[head]
+        if head not in rule.differentiable:
+            if getattr(function, "__module__", None) == _HELPERS:
+                found.append(None)  # only its shape and type count
+                continue
+            raise missing(
+                function,
+                f"the rule of {title(function)} has no derivative for the argument {head!r}",
+            )
+        found.append((head, rest))
+    return found
+
+
+FORMS = {}  # what a call looks like -> its form
+
+
+def general_node(function, rule, arguments, out):
+    """The node of a call whose rule is linear or general."""
+    key = (function, len(arguments.args), tuple(arguments.kwargs), tuple(arguments.paths))
+    form = FORMS.get(key)
+    if form is None:
+        form = FORMS[key] = _general_form(function, rule, arguments)
+    if rule.kind == "linear" and len(arguments.args) == 1:
+        # an adjoint looks at the shape and type of its argument only: it need not be kept from change
+        args, kwargs = arguments.args, arguments.kwargs
+    else:
+        args, kwargs = kept_arguments(arguments)
+    return make_node(form, (out, args, kwargs), tuple(arguments.nodes))
+
+
+def _pullbacks(rule):
+    return [*rule.pullbacks.values(), *([rule.joint] if rule.joint else [])]
+
+
+def _fit(c, x):
+    c = unbroadcast(c, x)
+    return np.asarray(c, x.dtype) if type(x) is _ndarray and x.dtype.kind in "fc" else c
+
+
+def _fitted(pull, fit, paths):
+    """A pullback whose cotangents are like their arguments: a rule may be content with what broadcasts or converts."""
+
+    def fitted(g, out, args, kwargs):
+        values = [_dig(args[path[0]] if isinstance(path[0], int) else kwargs[path[0]], path[1:]) for path in paths]
+        found = pull(g, out, args, kwargs)
+        return tuple([None if c is None else fit(c, value) for c, value in zip(found, values, strict=True)])
+
+    return fitted
+
+
+def _general_form(function, rule, arguments):
+    found = _named(rule, arguments, function)
+    linear = rule.kind == "linear"
+    names = {entry[0] for entry in found if entry is not None}
+    joint = rule.joint if any(name not in rule.pullbacks for name in names) else None
+
+    def make(pullbacks, joint):
+        if len(found) == 1 and found[0] is not None and not found[0][1] and joint is None:
+            (name, _), *_ = found
+            pullback = pullbacks[name]
+            if linear:
+                return lambda g, out, args, kwargs: (pullback(g, *args, **kwargs),)
+            return lambda g, out, args, kwargs: (pullback(g, out, *args, **kwargs),)
+
+        def pull(g, out, args, kwargs):
+            done = {}
+            if joint is not None:
+                done.update(zip(rule.joint_names, joint(g, out, *args, **kwargs), strict=True))
+            cotangents = []
+            for entry in found:
+                if entry is None:
+                    cotangents.append(None)
+                    continue
+                name, rest = entry
+                if name not in done:
+                    pullback = pullbacks[name]
+                    done[name] = pullback(g, *args, **kwargs) if linear else pullback(g, out, *args, **kwargs)
+                cotangents.append(_dig(done[name], rest))
+            return tuple(cotangents)
+
+        return pull
+
+    def make_twin():
+        from s2sgrad.runtime.fallback import recording_rule
+        from s2sgrad.runtime.record import recorder
+
+        needed = {name: recording_rule(rule.pullbacks[name]) for name in names if name in rule.pullbacks}
+        return fitted(make(needed, joint and recording_rule(joint)), recorder(unbroadcast))
+
+    paths = tuple(arguments.paths)
+    of_the_house = all([getattr(p, "__module__", "").startswith("s2sgrad.rules.") for p in _pullbacks(rule)])
+    fitted = (lambda pull, _: pull) if of_the_house else (lambda pull, fit: _fitted(pull, fit, paths))
+    form = GeneralForm(title(function), fitted(make(rule.pullbacks, joint), _fit), make_twin=make_twin)
+    form.paths = arguments.paths
+    return form
