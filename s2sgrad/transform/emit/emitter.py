@@ -3,20 +3,6 @@
 ``trees`` decides which temporaries are written inside their users, ``naming`` gives the values Python
 names, this module turns statements into syntax trees, and ``printer`` writes those down. `load` makes
 the source run, `export` makes it stand alone.
-
->>> import operator
->>> import numpy as np
->>> x, t, y = ir.Value("x"), ir.Value("t"), ir.Value("y")
->>> square = ir.Op(t, operator.mul, (x, x))
->>> sine = ir.Op(y, np.sin, (t,))
->>> product = ir.Op(u := ir.Value("t"), operator.mul, (y, ir.Constant(2.0)))
->>> body = ir.Block([square, sine, product], (u,))
->>> f = ir.Function("f", [ir.Parameter(x)], body, ir.Namespace({"np": np}))
->>> print(emit([f]).source)
-def f(x):
-    y = np.sin(x * x)
-    return y * 2.0
-<BLANKLINE>
 """
 
 import builtins
@@ -24,8 +10,7 @@ import dataclasses
 import keyword
 import math
 import operator
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import gast
@@ -35,185 +20,30 @@ from s2sgrad.runtime import arrays
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.transform import ir, spelling, walk
 from s2sgrad.transform.emit.guarded import Guarded
+from s2sgrad.transform.emit.indices import is_basic
 from s2sgrad.transform.emit.naming import candidates, name_values
-from s2sgrad.transform.emit.printer import Docstring, Heading, Printer, Renamed, bound_names
+from s2sgrad.transform.emit.nodes import (
+    LOAD,
+    STORE,
+    assignment,
+    attribute,
+    call,
+    joined,
+    name,
+    negated,
+    sliced,
+    tuple_of,
+)
+from s2sgrad.transform.emit.printer import Docstring, Heading, Printer, Renamed
+from s2sgrad.transform.emit.reading import codes_of, names_outside
 from s2sgrad.transform.emit.trees import Append, gather, is_finish, operands
+from s2sgrad.transform.emit.unit import Unit
 
 CONTAINERS = (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
 TEXT = 48  # a comment quotes at most so much of the user's line
-LOAD, STORE = gast.Load(), gast.Store()
 
 
-@dataclass(slots=True)
-class Unit:
-    """One emitted function.
-
-    Attributes
-    ----------
-    name : str
-        In the source.
-    function : ir.Function
-    line : int
-        Where its ``def`` stands in the source, from 1.
-    bound : dict
-        Name -> object that the code needs beside what the user's namespace has: helpers, modules.
-    siblings : set of str
-        Names of the emitted functions that it calls.
-    outside : set of str
-        Names that are looked up in the user's closure, globals and builtins.
-    """
-
-    name: str
-    function: ir.Function
-    line: int = 1
-    bound: dict = field(default_factory=dict)
-    siblings: set = field(default_factory=set)
-    outside: set = field(default_factory=set)
-
-
-@dataclass(slots=True)
-class Emitted:
-    """Source text, and what each function in it needs in order to run. The first unit is the one to call.
-
-    `lines` has the place in the user's source (a `Location`) of the lines that come from one, by their numbers.
-    """
-
-    source: str
-    units: list
-    lines: dict = field(default_factory=dict)
-
-
-def emit(functions: list[ir.Function]) -> Emitted:
-    """The source of `functions`: first the one to call, then those that it calls, each text once."""
-    same: dict = {}  # the id of a function -> the one that has its text
-    while True:
-        found = _with_callees(functions, same)
-        names = _names(found)
-        names |= {twin: names[id(function)] for twin, function in same.items()}
-        emitters = [_Emitter(Unit(names[id(function)], function), names) for function in found]
-        texts = [emitter.text() for emitter in emitters]
-        twins = _twins(emitters, texts)
-        if not twins:
-            break
-        same = {twin: twins.get(id(function), function) for twin, function in same.items()} | twins
-    units, line, lines = [], 1, {}
-    for emitter, text in zip(emitters, texts, strict=True):
-        emitter.unit.line = line
-        lines |= {line + number: origin for number, origin in emitter.origins.items()}
-        units.append(emitter.unit)
-        line += text.count("\n") + 3
-    return Emitted("\n\n\n".join(texts) + "\n", units, lines)
-
-
-def _with_callees(functions, same: dict) -> list:
-    """`functions` and all that they call, each once; the two halves of a derivative stand together."""
-    found: dict = {}
-    waiting = list(reversed(functions))
-    while waiting:
-        function = waiting.pop()
-        if id(function) not in found:
-            found[id(function)] = function
-            calls = [s.callee.function for s in walk.statements(function.body) if type(s) is ir.Call]
-            waiting += reversed([same.get(id(callee), callee) for callee in calls])
-    halves: dict = {}
-    for function in found.values():
-        halves.setdefault(function.name.replace("_backward", "_forward"), []).append(function)
-    return [function for together in halves.values() for function in together]
-
-
-def _names(functions: list) -> dict:
-    """A name for each function, by its id; the halves of a derivative have the same number."""
-    outside = set().union(*(names_outside(codes_of(function)) for function in functions))
-    names: dict = {}
-    numbers: dict = {}
-    for function in functions:
-        base, half, number = _HALF.fullmatch(function.name).groups()
-        if half:
-            known = numbers.setdefault(base, {})
-            n = known.setdefault(number, len(known) + 1)
-            wish = f"{base}{half}{'' if n == 1 else n}"
-        else:
-            wish = function.name
-        taken = outside.union(names.values())  # the user's own function may be called as well
-        names[id(function)] = next(n for n in candidates(wish) if n not in taken)
-    return names
-
-
-_HALF = re.compile(r"(.*?)(?:(_forward|_backward)(\d*))?")
-
-
-def _twins(emitters: list, texts: list) -> dict:
-    """The functions whose text, with the objects that it names, is that of one before: id -> the one before."""
-    first: dict = {}
-    twins: dict = {}
-    for emitter, text in zip(emitters[1:], texts[1:], strict=True):
-        unit, space = emitter.unit, emitter.unit.function.namespace
-        own = re.sub(rf"\b{unit.name}\b", "@", text)  # by which it calls itself, too
-        things = tuple([(name, id(thing)) for name, thing in unit.bound.items()])
-        cells = tuple([(name, id(cell)) for name, cell in space.cells.items()])
-        known = first.setdefault((own, things, id(space.globals), cells), unit.function)
-        if known is not unit.function:
-            twins[id(unit.function)] = known
-    return twins
-
-
-# ---------------------------------------------------------------------------------------------- nodes
-
-
-def name(identifier: str, store: bool = False) -> gast.Name:
-    return gast.Name(identifier, STORE if store else LOAD, None, None)
-
-
-def call(function, arguments=(), keywords=()) -> gast.Call:
-    return gast.Call(function, list(arguments), [gast.keyword(k, v) for k, v in keywords])
-
-
-def attribute(value, identifier: str) -> gast.Attribute:
-    return gast.Attribute(value, identifier, LOAD)
-
-
-def tuple_of(nodes) -> gast.Tuple:
-    return gast.Tuple(list(nodes), LOAD)
-
-
-def assignment(target, value) -> gast.Assign:
-    return gast.Assign([target], value, None)
-
-
-_OPPOSITE = {
-    gast.Eq: gast.NotEq,
-    gast.NotEq: gast.Eq,
-    gast.Is: gast.IsNot,
-    gast.IsNot: gast.Is,
-    gast.In: gast.NotIn,
-    gast.NotIn: gast.In,
-}
-
-
-def _negated(node):
-    """``not node``, as one says it."""
-    if isinstance(node, Renamed):
-        return Renamed(_negated(node.node), node.names)
-    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
-        return node.operand
-    if isinstance(node, gast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPPOSITE:
-        return gast.Compare(node.left, [_OPPOSITE[type(node.ops[0])]()], node.comparators)
-    return gast.UnaryOp(gast.Not(), node)
-
-
-def _joined(lines: list) -> list:
-    """``dx = 2 * x; return dx``, and nothing else, in one line."""
-    match lines:
-        case [gast.Assign(targets=[gast.Name(id=last)], value=value), gast.Return(value=gast.Name(id=result))]:
-            if last == result:
-                node = gast.Return(value)
-                node.comment = getattr(lines[0], "comment", None)
-                node.origin = getattr(lines[0], "origin", None)
-                return [node]
-    return lines
-
-
-class _Emitter:
+class Emitter:
     """One function."""
 
     def __init__(self, unit: Unit, siblings: dict):
@@ -351,7 +181,7 @@ class _Emitter:
         forward = self.emit_all(lines[:split])
         self.commenting = True
         backward = self.emit_all(lines[split:]) + self.result(result)
-        backward = _joined(backward)
+        backward = joined(backward)
         if forward:
             return [Heading("forward"), *forward, Heading("backward"), *backward]
         return backward
@@ -604,7 +434,7 @@ class _Emitter:
             return []
         test = self.expression(statement.test)
         if not then:
-            return [gast.If(_negated(test), orelse, [])]
+            return [gast.If(negated(test), orelse, [])]
         return [gast.If(test, then, orelse)]
 
     def defined(self, statement: ir.If, block: ir.Block) -> list:
@@ -671,7 +501,7 @@ class _Emitter:
         if then and isinstance(then[-1], gast.Break):
             return [*found, gast.If(test, then, []), *orelse]
         if orelse and isinstance(orelse[-1], gast.Break):
-            return [*found, gast.If(_negated(test), orelse, []), *then]
+            return [*found, gast.If(negated(test), orelse, []), *then]
         return [*found, gast.If(test, then or [gast.Pass()], orelse)]
 
     def statement_on_this_way(self, s, given: dict):
@@ -814,8 +644,8 @@ class _Emitter:
             return self.constant(operand.value, index=True)
         node = self.expression(operand)
         if isinstance(node, Renamed):
-            return Renamed(_sliced(node.node), node.names)
-        return _sliced(node)
+            return Renamed(sliced(node.node), node.names)
+        return sliced(node)
 
     def constant(self, value, index: bool = False):
         match value:
@@ -872,105 +702,3 @@ def _needs_numpy(value) -> bool:
     if isinstance(value, float) and not isinstance(value, np.generic):
         return not math.isfinite(value)
     return isinstance(value, np.generic) or (isinstance(value, type) and issubclass(value, np.generic))
-
-
-def _sliced(node):
-    """``slice(a, b)`` between brackets is ``a:b``."""
-    if isinstance(node, gast.Tuple) and node.elts:
-        return gast.Tuple([_sliced(element) for element in node.elts], node.ctx)
-    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "slice":
-        parts = [None if isinstance(a, gast.Constant) and a.value is None else a for a in node.args]
-        if len(parts) == 1:
-            parts = [None, *parts]
-        return gast.Slice(*parts, *[None] * (3 - len(parts)))
-    return node
-
-
-def codes_of(function: ir.Function) -> list:
-    """The user's expressions and statements in a function."""
-    codes = [p.default for p in function.parameters if p.default is not None]
-    waiting = [function.body]
-    while waiting:
-        block = waiting.pop()
-        for statement in block.statements:
-            if isinstance(statement, ir.Verbatim):
-                codes.append(statement)
-            codes += [operand for operand in operands(statement) if isinstance(operand, ir.Code)]
-            waiting += walk.blocks(statement)
-        codes += [operand for operand in block.results if isinstance(operand, ir.Code)]
-    return codes
-
-
-def names_outside(codes: list) -> set[str]:
-    """The names in the user's expressions and statements that are not local."""
-    found: set = set()
-    for code in codes:
-        local = code.reads.keys() | (code.writes.keys() if isinstance(code, ir.Verbatim) else set())
-        found |= free_names(code.node) - local
-    return found
-
-
-def free_names(node) -> set[str]:
-    """The names in a tree that it does not bind in an inner scope of its own."""
-    found = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
-    inner: set = set()
-    for part in gast.walk(node):
-        if isinstance(part, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda)):
-            inner |= bound_names(part) - _names_beside(node, part)
-    return found - inner
-
-
-def _names_beside(node, scope) -> set[str]:
-    """The names in `node` outside of `scope`."""
-    found, waiting = set(), [node]
-    while waiting:
-        part = waiting.pop()
-        if part is scope:
-            continue
-        if isinstance(part, gast.Name):
-            found.add(part.id)
-        waiting.extend(gast.iter_child_nodes(part))
-    return found
-
-
-def is_basic(index) -> bool:
-    """Is an index surely made of integers, slices, None and Ellipsis, so that no element is met twice?"""
-    match index:
-        case ir.Constant(value=value):
-            if isinstance(value, tuple):
-                return all(is_basic(ir.Constant(v)) for v in value)
-            return value is None or value is Ellipsis or isinstance(value, slice) or type(value) is int
-        case ir.Value(type=kind):
-            return _is_basic_type(kind)
-        case ir.Code():
-            return _is_basic_type(index.type) or _is_basic_node(index.node, index.reads)
-    return False
-
-
-def _is_basic_type(kind: ir.Type) -> bool:
-    if kind.kind is ir.Kind.TUPLE and kind.items is not None:
-        return all(map(_is_basic_type, kind.items))
-    if kind.kind is ir.Kind.OTHER and kind.cls is slice:
-        return True
-    return kind.kind is ir.Kind.NUMBER and (kind.dtype or "").startswith(("int", "uint"))
-
-
-def _is_basic_node(node, reads: dict) -> bool:
-    match node:
-        case gast.Slice():
-            return True
-        case gast.Constant(value=value):
-            return value is None or value is Ellipsis or type(value) is int
-        case gast.Name(id=identifier):
-            return identifier in reads and _is_basic_type(reads[identifier].type)
-        case gast.Tuple(elts=elements):
-            return all(_is_basic_node(e, reads) for e in elements)
-        case gast.UnaryOp(op=gast.USub() | gast.UAdd(), operand=operand):
-            return _is_basic_node(operand, reads)
-        case gast.BinOp(left=left, right=right) if not isinstance(node.op, (gast.Div, gast.Pow, gast.MatMult)):
-            return _is_basic_node(left, reads) and _is_basic_node(right, reads)
-        case gast.Call(func=gast.Name(id="slice" | "len" | "int")):
-            return True
-        case gast.Subscript(value=gast.Attribute(attr="shape"), slice=where):
-            return _is_basic_node(where, reads)
-    return False

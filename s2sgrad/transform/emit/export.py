@@ -19,8 +19,8 @@ import numpy as np
 
 from s2sgrad.errors import ExportError
 from s2sgrad.transform import ir, spelling
-from s2sgrad.transform.emit.emitter import Emitted
 from s2sgrad.transform.emit.printer import literal
+from s2sgrad.transform.emit.unit import Emitted
 
 LARGEST = 4096  # entries of an array that is still written as a literal
 

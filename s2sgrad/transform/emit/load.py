@@ -14,7 +14,7 @@ import os
 import types
 import weakref
 
-from s2sgrad.transform.emit.emitter import Emitted, Unit
+from s2sgrad.transform.emit.unit import Emitted, Unit
 
 _numbers = itertools.count(1)
 _lines: dict[str, dict] = {}  # for each generated file the user's line of a line
