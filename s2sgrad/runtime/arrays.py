@@ -38,13 +38,16 @@ def unbroadcast(g, x):
     >>> unbroadcast(np.ones((3, 2)), 1.0)
     np.float64(6.0)
     """
-    if type(g) is type(x) is np.ndarray and g.shape == x.shape and g.dtype is x.dtype:
+    if type(x) is not float:
+        try:
+            if g.shape == x.shape and g.dtype is x.dtype:
+                return g
+        except AttributeError:  # one of them is a number of Python's
+            pass
+    elif type(g) is float:
         return g
-    if type(x) is float:
-        if type(g) is float:
-            return g
-        if type(g) is np.ndarray and g.dtype.kind == "f":
-            return np.add.reduce(g, axis=None)
+    elif type(g) is np.ndarray and g.dtype.kind == "f":
+        return np.add.reduce(g, axis=None)
     if type(g) is type(x) is np.ndarray and g.shape == x.shape and g.dtype.kind == x.dtype.kind:
         return g
     shape = np.shape(x)
@@ -111,20 +114,23 @@ def times(g, p):
         return np.where(np.isnan(q) & np.equal(g, 0), 0.0, q)[()]
 
 
-def product(g, *factors):
-    """`g` times each of the factors, where a zero stays zero, whatever the next factor is (inf, nan).
+def product(g, first, *factors):
+    """`g` times `first` and the other factors, where a zero stays zero, whatever the next factor is (inf, nan).
 
-    The factors are all finite where the last one is: it is looked at alone.
+    All are real arrays of one shape and dtype. The factors are all finite where the last one is: it is looked at alone.
 
     Examples
     --------
     >>> product(np.array([0.0, 2.0]), np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
     array([ 0., 12.])
     """
-    if not is_finite(factors[-1]):
-        return functools.reduce(times, factors, g)
+    last = factors[-1]
+    square = last.dot(last) if last.ndim == 1 else np.vdot(last, last)
+    if not math.isfinite(square) and not is_finite(last):
+        return functools.reduce(times, factors, times(g, first))
+    g = g * first
     for p in factors:
-        g = g * p
+        g *= p
     return g
 
 

@@ -248,3 +248,24 @@ def test_a_shape_is_not_asked_of_what_another_branch_inside_defines():
         return np.sum(x * 0.7)
 
     agreeing(f, RNG.normal(size=2), RNG.normal(size=2), argnums=(0, 1))
+
+
+def test_factors_of_several_shapes_or_dtypes_are_multiplied_one_by_one():
+    def several_shapes(x, y):
+        return np.sum(np.exp(np.exp(x) * y))
+
+    def several_dtypes(x, y):
+        return np.sum(np.exp(np.exp(x) + y))
+
+    assert "product(" not in agreeing(several_shapes, RNG.normal(size=3), RNG.normal(size=(4, 3)), argnums=(0, 1))
+    single = RNG.normal(size=3).astype(np.float32)
+    assert "product(" not in agreeing(several_dtypes, single, RNG.normal(size=3), argnums=(0, 1))
+
+
+@pytest.mark.parametrize("g", [1, 2.0, 1j, np.float64(3.0), np.ones((2, 1))])
+@pytest.mark.parametrize("x", [1, 2.0, 1j, np.float64(3.0), np.ones((1, 1)), np.array(1.0)])
+def test_unbroadcast_of_numbers_and_arrays(g, x):
+    found = arrays.unbroadcast(g, x)
+    expected = np.sum(g) if np.iscomplexobj(x) else np.sum(g).real
+    assert np.shape(found) == np.shape(x)
+    assert np.all(found == expected)

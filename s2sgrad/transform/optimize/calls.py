@@ -100,7 +100,8 @@ class _Calls:
         first, factor = s.args
         if first in products and self.uses[first] == 1:
             _, *factors = products[first].args
-            if all(self.is_finite_with(p, factor) for p in factors):
+            alike = all(is_like(x.type, s.target.type) for x in (*products[first].args, factor))
+            if alike and all(self.is_finite_with(p, factor) for p in factors):
                 before = products.pop(first)
                 done.remove(before)
                 s = ir.Op(s.target, arrays.product, (*before.args, factor), {}, None, s.location)
@@ -156,3 +157,8 @@ class _Calls:
             ir.Op(shape, np.shape, (x,), {}, "shape", s.location),
             ir.Op(s.target, np.zeros, (shape,), {}, None, s.location),
         ]
+
+
+def is_like(one: ir.Type, other: ir.Type) -> bool:
+    """Are these surely real arrays of one shape and dtype?"""
+    return types.same_shape(one, other) and types.same_dtype(one, other) and one.dtype.startswith("float")
