@@ -117,7 +117,8 @@ def times(g, p):
 def product(g, first, *factors):
     """`g` times `first` and the other factors, where a zero stays zero, whatever the next factor is (inf, nan).
 
-    All are real arrays of one shape and dtype. The factors are all finite where the last one is: it is looked at alone.
+    The factors are real arrays of one dtype, and of the shape of the product. They are all finite where the last one
+    is: it is looked at alone.
 
     Examples
     --------

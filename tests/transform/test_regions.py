@@ -1,11 +1,19 @@
 """What of an array is copied before it is written over, and what need not be."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 from s2sgrad import grad
 from tests.programs import trajectories
 from tests.programs.trajectories import V, X
+
+
+def copies(derivative):
+    """How often the forward pass copies what the function itself does not."""
+    forward = derivative.source.split("# backward")[0]
+    return forward.count("copy(") - inspect.getsource(derivative.primal).count("copy(")
 
 
 @pytest.mark.parametrize(
@@ -20,7 +28,7 @@ from tests.programs.trajectories import V, X
 def test_what_is_not_written_over_is_not_copied(function, args):
     derivative = grad(function, mode="compiled")
     derivative(*args)
-    assert "np.copy(" not in derivative.source
+    assert not copies(derivative)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +46,7 @@ def test_what_is_not_written_over_is_not_copied(function, args):
 def test_what_is_written_over_is_copied(function):
     derivative = grad(function, mode="compiled")
     derivative(*[X, X][: function.__code__.co_argcount])
-    assert "np.copy(" in derivative.source
+    assert copies(derivative)
 
 
 def counted(x, range):

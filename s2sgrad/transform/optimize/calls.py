@@ -100,8 +100,7 @@ class _Calls:
         first, factor = s.args
         if first in products and self.uses[first] == 1:
             _, *factors = products[first].args
-            alike = all(is_like(x.type, s.target.type) for x in (*products[first].args, factor))
-            if alike and all(self.is_finite_with(p, factor) for p in factors):
+            if all(is_like(p, factor, s.target) and self.is_finite_with(p, factor) for p in factors):
                 before = products.pop(first)
                 done.remove(before)
                 s = ir.Op(s.target, arrays.product, (*before.args, factor), {}, None, s.location)
@@ -159,6 +158,8 @@ class _Calls:
         ]
 
 
-def is_like(one: ir.Type, other: ir.Type) -> bool:
-    """Are these surely real arrays of one shape and dtype?"""
-    return types.same_shape(one, other) and types.same_dtype(one, other) and one.dtype.startswith("float")
+def is_like(p, factor, product: Value) -> bool:
+    """Are these factors surely real arrays of one dtype, and of the shape of the product?"""
+    one, other = map(types.type_of, (p, factor))
+    shaped = types.same_shape(one, product.type) and types.same_shape(other, product.type)
+    return shaped and types.same_dtype(one, other) and one.dtype.startswith("float")

@@ -179,7 +179,9 @@ class Collecting:
                 reason = f"{v.name} is needed again after an array that it may share memory with is changed"
                 raise CompileError(reason, self.build.location)
             copies[v] = Value(v.name, v.type)
-            forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, None, self.build.location))
+            is_there = made and isinstance(forward.statements[made - 1], ir.Op | ir.Store)
+            spelling = "copy()" if is_there else None  # else it may be None, which NumPy copies as well
+            forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, spelling, self.build.location))
         return walk.substitute(backward, copies)
 
     def buffer(self, slot, found: Cotangent | None) -> Value:
