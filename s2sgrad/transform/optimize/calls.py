@@ -21,7 +21,8 @@ What it gives is for emission, as the last of all: it has no derivatives, and no
 Examples
 --------
 >>> from s2sgrad.transform.show import show
->>> g, p, t, u = (Value(name, types.one_array("float64", 1)) for name in "gptu")
+>>> array = types.one_array("float64", 1)
+>>> g, p, t, u = (Value(name, array) for name in "gptu")
 >>> body = ir.Block([ir.Op(t, arrays.times, (g, p)), ir.Op(u, arrays.times, (t, p))], (u,))
 >>> f = ir.Function("f", [ir.Parameter(v) for v in (g, p)], body, ir.Namespace({}), backward_at=0)
 >>> print(show(with_fewer_calls(f)))
