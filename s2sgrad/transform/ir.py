@@ -384,6 +384,16 @@ class With(If):
 
 
 @dataclass(slots=True, eq=False)
+class Try(With):
+    """``try: then``, with what happens where that raises, and finally, which does not go on after it.
+
+    `test` is a `Code` of a ``gast.Try`` with an empty body: of what stays as the user wrote it.
+    """
+
+    again: bool = False
+
+
+@dataclass(slots=True, eq=False)
 class Same(If):
     """Nothing is done: the result is the array ``orelse.results[0]``, which is ``then.results[0]`` where `test` holds.
 

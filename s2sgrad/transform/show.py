@@ -159,12 +159,16 @@ class _Printer:
     def with_(self, s, lines, depth):
         self.if_(s, lines, depth)
 
+    def try_(self, s, lines, depth):
+        self.if_(s, lines, depth)
+
     def same(self, s, lines, depth):
         self.if_(s, lines, depth)
 
     def if_(self, s, lines, depth):
         word = "with" if isinstance(s, ir.With) else "if"
-        lines.append("    " * depth + f"{word} {self.operand(s.test)}:")
+        head = "try" if isinstance(s, ir.Try) else f"{word} {self.operand(s.test)}"
+        lines.append("    " * depth + f"{head}:")
         self.block(s.then, lines, depth + 1)
         if isinstance(s, ir.With):
             pass

@@ -194,3 +194,15 @@ def managers_that_catch(x):
         y = y * x
         raise ValueError
     return np.sum(y)
+
+
+@program(X, X + 1, 0.8, engine="tape", smooth=True)
+def left_before_an_array_is_changed(x, y, k):
+    with np.errstate():
+        with np.errstate():
+            if k > 0.9:
+                return np.sum(x)
+            s = 0.5
+        y[1] = 0.5
+    w = x[int(s <= 1.7)]
+    return np.sum(x) * w * y[1]

@@ -17,7 +17,7 @@ class Flow(Containers):
     def more_statements(self) -> list:
         forms = super().more_statements()
         if self.depth < DEEPEST:
-            forms += [(5, self.branch), (8, self.loop), (3, self.while_loop), (1, self.errstate)]
+            forms += [(5, self.branch), (8, self.loop), (3, self.while_loop), (1, self.errstate), (1, self.tried)]
         if self.depth and self.loops:
             forms += [(2, self.leave)]
         elif self.depth and self.result:
@@ -54,6 +54,19 @@ class Flow(Containers):
     def errstate(self) -> None:
         self.write('with np.errstate(all="ignore"):')
         self.examples |= self.block(self.body)
+
+    def tried(self) -> None:
+        """A `try` block whose handler raises, or that has something to do finally, or both."""
+        self.write("try:")
+        inside = self.block(self.body)
+        kinds = self.one_of([(2, lambda: "except"), (1, lambda: "finally"), (1, lambda: "except finally")])()
+        if "except" in kinds:
+            self.write("except (ZeroDivisionError, FloatingPointError) as error:")
+            self.block(lambda: self.write("raise ValueError('divided') from error"))
+        if "finally" in kinds:
+            self.write("finally:")
+            self.block(lambda: self.write("str(0)"))
+        self.examples |= inside
 
     # ------------------------------------------------------------------------------------------- loops
 

@@ -418,6 +418,10 @@ class Emitter:
             return []
         then = self.lines(statement.then)
         moves = self.assign(self.defined(statement, statement.then))
+        if isinstance(statement, ir.Try):
+            node, names = statement.test.node, self.renaming(statement.test)
+            handlers, finally_ = ([Renamed(part, names) for part in one] for one in (node.handlers, node.finalbody))
+            return [gast.Try(then + moves or [gast.Pass()], handlers, [], finally_)]
         if isinstance(statement, ir.With):
             item = gast.withitem(self.expression(statement.test), None)
             body = then + moves or ([] if statement.again else [gast.Pass()])

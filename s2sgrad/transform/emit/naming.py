@@ -92,7 +92,8 @@ class _Naming:
         before = self.leaves([statement.test])
         for block in (statement.then, statement.orelse):
             handed = self.leaves(operand for _, operand in self.trees.handed(statement, block))
-            before = before | self.block(block, after | handed)
+            kept = before if isinstance(statement, ir.Try) else set()  # its handlers read it
+            before = before | self.block(block, after | handed | kept)
         return before
 
     def loop(self, statement: ir.For, live: set) -> set:

@@ -18,7 +18,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import FUNCTIONS, Choice, Unbound, is_unset
+from s2sgrad.transform.frontend.values import FUNCTIONS, Choice, Unbound, is_lost, is_unset
 from s2sgrad.transform.ir import Kind
 
 RESULT = "result@"  # what a body that stands in place of its call returns, in the environment
@@ -184,7 +184,8 @@ class Branches:
     def merge_entry(self, name, a, b, then: ir.Block, orelse: ir.Block, statement, test):
         """What `name` stands for after one of two branches; hands the value on from both."""
         left = name in self.partial or getattr(statement, "leaves", False)
-        if left and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
+        lost = is_lost(a) or is_lost(b)  # the name has a value there, which is not known
+        if left and not lost and isinstance(a, ir.Value) is not isinstance(b, ir.Value):
             one = a if isinstance(a, ir.Value) else b
             merged = self.value(name, one.type, self.activity(one), self.regions_of(one))
             self.see_ways(merged, one)

@@ -1,4 +1,4 @@
-"""Says `return` in a loop, `else` after one, and what leaves a `with`, with `break` and flags: before all else.
+"""Says `return` in a loop, `else` after one, and what leaves a `with` or `try`, with `break` and flags: before all else.
 
 What is to be said in a statement of its own (`hoisting`) is put before the statement that it stands in.
 
@@ -21,7 +21,7 @@ is lowered as if it were ::
         return result
     return a
 
-So is what leaves a `with` block, which runs to its end then: what follows an `if` that leaves it moves into the other
+So is what leaves a `with` or `try` block, which runs to its end then: what follows an `if` that leaves it moves into the other
 branch, and the block is left after it.
 """
 
@@ -32,6 +32,7 @@ import gast
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.hoisting import Hoisting, changed
 from s2sgrad.transform.frontend.scan import breaks
+from s2sgrad.transform.frontend.trying import is_passed_through, one_thing_each
 
 
 def no(anything) -> bool:
@@ -120,6 +121,9 @@ class Leaving:
             return self.block(self.match(s), inside, flag)
         if isinstance(s, gast.With):
             return self.with_(s, inside, flag)
+        if isinstance(s, gast.Try) and is_passed_through(s):
+            first, *rest = one_thing_each(s)
+            return [*self.with_(first, inside, flag), *self.block(rest, inside, flag)]
         return [s]
 
     def said_before(self, s) -> list | None:
@@ -186,11 +190,11 @@ class Leaving:
         return [*first, *chain]
 
     def with_(self, s, inside: bool, flag) -> list:
-        """A `with` whose block nothing leaves, and what leaves in its place."""
+        """A `with`, or a `try`, whose block nothing leaves, and what leaves in its place."""
         body = self.block(s.body, inside, flag)
         kinds = [kind for kind in (gast.Return, gast.Break, gast.Continue) if any(leaves(one, kind) for one in body)]
         if not kinds:
-            return [placed(gast.With(s.items, body, s.type_comment), s)]
+            return [changed(s, ("body",), body)]
         surely = len(kinds) == 1 and syntax.ends(body) and not goes_on(body, kinds[0])
         result = self.fresh("result")
         flags = {} if surely else {kind: self.fresh(FLAGS[kind]) for kind in kinds}
@@ -199,7 +203,7 @@ class Leaving:
             self.results.add(result)
         inner = self.straight(body, ways, result, not inside)
         found = [assign(name, gast.Constant(False, None), s) for name in flags.values()]
-        found.append(placed(gast.With(s.items, inner or [gast.Pass()], s.type_comment), s))
+        found.append(changed(s, ("body",), inner or [gast.Pass()]))
         for kind, name in ways.items():
             leave = placed(gast.Return(load(result, s)) if kind is gast.Return else kind(), s)
             found.append(leave if name is None else placed(gast.If(load(name, s), [leave], []), s))

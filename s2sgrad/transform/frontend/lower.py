@@ -80,6 +80,7 @@ from s2sgrad.transform.frontend.scan import (
 )
 from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
+from s2sgrad.transform.frontend.trying import Trying
 from s2sgrad.transform.frontend.unsized import Unsized
 from s2sgrad.transform.frontend.unused import without_unused
 from s2sgrad.transform.frontend.values import Nested
@@ -101,6 +102,7 @@ class Lowering(
     WorkArrays,
     Branches,
     Managers,
+    Trying,
     Optional,
     Loops,
     Positions,

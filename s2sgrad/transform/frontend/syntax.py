@@ -78,7 +78,9 @@ class Names:
             stores |= inner_stores
         if isinstance(node, COMPREHENSIONS):  # the first iterable is evaluated outside of it
             return (loads - stores) | self.loads(node.generators[0].iter), set()
-        if isinstance(node, gast.ClassDef):
+        if isinstance(node, gast.ExceptHandler) and node.name is not None:
+            loads.discard(node.name.id)
+        elif isinstance(node, gast.ClassDef):
             stores.add(node.name)
         elif isinstance(node, (gast.Import, gast.ImportFrom)):
             stores.update((a.asname or a.name).partition(".")[0] for a in node.names)

@@ -1,0 +1,142 @@
+"""`try` blocks around what a derivative flows through: handlers that raise, and what is done finally."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, 1.5, 2.0, 0.7])
+SEEN = []
+
+
+class State:
+    def __init__(self):
+        self.busy = False
+
+
+STATE = State()
+
+
+@program(X, engine="compiled", smooth=True)
+def raised_anew(x):
+    try:
+        y = np.linalg.solve(np.diag(x), x * 2)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("singular") from error
+    return np.sum(y * x**2)
+
+
+@program(X, 2.0, engine="compiled", smooth=True)
+@program(X, 0.5, engine="compiled", smooth=True, name="not_left")
+def left_in_the_middle(x, k):
+    try:
+        y = np.sum(x**2) * k
+        if k > 1:
+            return y * x[0]
+        y = y + 1
+    except (ValueError, KeyError) as error:
+        raise RuntimeError(f"no {k}") from error
+    else:
+        y = y * x[1]
+    finally:
+        SEEN.append(k)
+    return y * 2
+
+
+@program(X, engine="compiled", smooth=True)
+def in_a_loop(x):
+    s = 0.0
+    for i in range(4):
+        try:
+            if i == 1:
+                continue
+            s = s + x[i] ** 2
+            if s > 4:
+                break
+        finally:
+            SEEN.append(i)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def around_writes(x):
+    u = x * 1.0
+    try:
+        for i in range(3):
+            u[i] = u[i] * u[i + 1]
+            v = u[i]
+    except IndexError:
+        print("too short")
+        raise
+    return np.sum(u) * v
+
+
+@program(X, engine="compiled", smooth=True)
+def state_of_an_object_is_set_back(x):
+    STATE.busy = True
+    try:
+        y = np.sum(x * 2) ** 2
+    finally:
+        STATE.busy = False
+    return y
+
+
+@program(X, engine="compiled", smooth=True)
+def one_in_another(x):
+    try:
+        try:
+            y = x * 2
+            z = y[0]
+        except ValueError as error:
+            raise TypeError("x") from error
+    except TypeError:
+        raise
+    return np.sum(y) * z
+
+
+@program(X, 3, engine="compiled", smooth=True)
+def names_bound_anew(x, n):
+    try:
+        y = x
+        for _ in range(n):
+            y = y * x
+    except Exception as error:
+        raise ValueError(f"{n} {x}") from error
+    t = 3.0
+    n = t * 2
+    return np.sum(y) * n
+
+
+@program(X, engine="tape", smooth=True)
+def handler_that_goes_on(x):
+    try:
+        y = x[4] * 2
+    except IndexError:
+        y = x[3] ** 2
+    return y * x[0]
+
+
+@program(X, engine="tape", smooth=True)
+def handler_that_returns(x):
+    try:
+        return np.sum(np.linalg.solve(np.diag(x), x) * x**2)
+    except np.linalg.LinAlgError:
+        return 0.0
+
+
+@program(X, engine="tape", smooth=True)
+def what_is_done_finally_binds_a_name(x):
+    try:
+        y = np.sum(x**2)
+    finally:
+        z = 2.0
+    return y * z
+
+
+@program(X, engine="tape", smooth=True)
+def handler_reads_what_is_tried(x):
+    try:
+        y = np.sum(x)
+        z = y * x[0]
+    except ValueError as error:
+        raise ValueError(y) from error
+    return z * y

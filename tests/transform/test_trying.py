@@ -1,0 +1,67 @@
+"""What a derivative raises where its function does in a `try` block, and what it does then."""
+
+import numpy as np
+import pytest
+
+import s2sgrad
+
+X = np.array([0.5, 1.5, 2.0])
+SEEN = []
+
+
+def solved(x, A):
+    try:
+        y = np.linalg.solve(A, x)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"singular of size {len(A)}") from error
+    finally:
+        SEEN.append(len(x))
+    return np.sum(y * x)
+
+
+def looked_up(x, table, key):
+    total = 0.0
+    for v in x:
+        try:
+            w = table[key] * v
+        except KeyError as error:
+            SEEN.append(key)
+            raise LookupError(key) from error
+        total = total + w
+    return total
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_the_error_is_the_handlers(mode):
+    SEEN.clear()
+    derivative = s2sgrad.grad(solved, mode=mode)
+    np.testing.assert_allclose(derivative(X, np.eye(3)), 2 * X)
+    with pytest.raises(ValueError, match="singular of size 3") as caught:
+        derivative(X, np.zeros((3, 3)))
+    assert isinstance(caught.value.__cause__, np.linalg.LinAlgError)
+    assert SEEN == [3, 3]
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_a_handler_reads_what_it_is_given(mode):
+    SEEN.clear()
+    derivative = s2sgrad.grad(looked_up, mode=mode)
+    np.testing.assert_allclose(derivative(X, {"a": 2.0}, "a"), [2.0, 2.0, 2.0])
+    with pytest.raises(LookupError, match="b"):
+        derivative(X, {"a": 2.0}, "b")
+    assert SEEN == ["b"]
+
+
+def test_the_source_has_the_block():
+    derivative = s2sgrad.grad(solved)
+    derivative(X, np.eye(3))
+    source = derivative.source
+    assert "except np.linalg.LinAlgError as error:" in source
+    assert "    finally:\n        SEEN.append(len(x))\n" in source
+
+
+def test_the_pullback_runs_after_the_block():
+    SEEN.clear()
+    value, pullback = s2sgrad.vjp(lambda x: solved(x, np.eye(3)), X)
+    np.testing.assert_allclose(pullback(1.0)[0], 2 * X)
+    assert SEEN == [3]
