@@ -196,13 +196,13 @@ def managers_that_catch(x):
     return np.sum(y)
 
 
-@program(X, X + 1, 0.8, engine="tape", smooth=True)
+@program(X, X + 1, 0.8, engine="tape")
 def left_before_an_array_is_changed(x, y, k):
     with np.errstate():
         with np.errstate():
             if k > 0.9:
-                return np.sum(x)
+                return 0.5
             s = 0.5
-        y[1] = 0.5
+        y[1] = x[1] = 0.5
     w = x[int(s <= 1.7)]
     return np.sum(x) * w * y[1]

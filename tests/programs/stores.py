@@ -474,3 +474,52 @@ def at_places_named_several_times(x):
     np.power.at(a, (1, [2, 2]), 2)
     np.multiply.at(a[:, ::-1], [], x[0])
     return np.sum(y**2) + np.sum(a * x[:3])
+
+
+Q = np.array([0.5, 1.5, 2.0, 0.7])
+
+
+@program(Q, engine="compiled", smooth=True)
+def put_along_an_axis(x):
+    y = np.outer(x, x)
+    np.put_along_axis(y, np.argmax(y, axis=1)[:, None], x[:, None] ** 2, axis=1)
+    np.put_along_axis(y, np.array([[0], [2], [1], [1]]), x[0], -1)
+    z = x * 1.0
+    np.put_along_axis(z, np.array([1, 2]), x[:2] ** 2, 0)
+    return np.sum(y**2) * np.sum(z)
+
+
+@program(Q, engine="compiled", smooth=True)
+def flat_part_assigned(x):
+    y = np.zeros((2, 4))
+    y.flat[1:5] = x
+    y.flat[::2] = x**2
+    return np.sum(y**2 * np.arange(8.0).reshape(2, 4))
+
+
+@program(Q, engine="compiled", smooth=True)
+def flat_part_assigned_by_what_is_repeated(x):
+    y = np.zeros((3, 4))
+    y.flat[1:11] = np.outer(x, x)[1]
+    y.flat[:3] = x
+    return np.sum(y**2 * np.arange(12.0).reshape(3, 4))
+
+
+@program(Q, engine="compiled", smooth=True)
+def first_and_the_others(x):
+    a, *rest = x * 2
+    *init, last = x
+    return a * sum(rest) + rest[0] * np.sum(np.array(rest)) + last * len(init) * init[1]
+
+
+@program(Q, engine="compiled", smooth=True)
+@program(Q[:2], engine="compiled", smooth=True, name="nothing_between")
+def rows_between(x):
+    first, *between, last = np.outer(x, x)
+    return np.sum(first * last) + sum(np.sum(row) ** 2 for row in between)
+
+
+@program(Q, engine="tape", smooth=True)
+def more_names_than_values_are_known(x):
+    a, b, *c, d = x
+    return a * b * d * c[0]

@@ -1,4 +1,4 @@
-"""Says `return` in a loop, `else` after one, and what leaves a `with` or `try`, with `break` and flags: before all else.
+"""Says `return` in a loop, `else` after one, what leaves a `with` or `try`, with `break` and flags: before all else.
 
 What is to be said in a statement of its own (`hoisting`) is put before the statement that it stands in.
 
@@ -21,8 +21,8 @@ is lowered as if it were ::
         return result
     return a
 
-So is what leaves a `with` or `try` block, which runs to its end then: what follows an `if` that leaves it moves into the other
-branch, and the block is left after it.
+So is what leaves a `with` or `try` block, which runs to its end then: what follows an `if` that leaves it moves into
+the other branch, and the block is left after it.
 """
 
 import itertools

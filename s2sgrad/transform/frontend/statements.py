@@ -14,7 +14,7 @@ import gast
 
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir
-from s2sgrad.transform.analysis import types
+from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
@@ -249,8 +249,11 @@ class Statements:
                     self.refuse("what is stored here may share memory with where it is stored", statement)
 
     def unpack_starred(self, target, thing, statement) -> None:
-        """``a, *b = thing`` for a container of known length."""
+        """``a, *b = thing`` for a container of known length, or an array."""
         t = self.type_of(thing)
+        if t.kind is Kind.ARRAY and t.ndim and self.is_builtin("list", list):
+            self.unpack_rows(target, thing, statement)
+            return
         if t.kind not in SEQUENCES or t.items is None:
             self.refuse("`*` in the target of an assignment of values that carry a derivative", statement)
         items = self.items_of(thing, statement)
@@ -263,6 +266,24 @@ class Statements:
         plain = [e.value if isinstance(e, gast.Starred) else e for e in target.elts]
         for element, item in zip(plain, [*items[:i], rest, *items[last:]], strict=True):
             self.assign(element, item, statement)
+
+    def unpack_rows(self, target, thing, statement) -> None:
+        """``a, *rest = x`` as ``a = x[0]; rest = list(x[1:])``."""
+        i = next(i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred))
+        after = len(target.elts) - i - 1
+        fixed = i + after
+        if fixed > 2 or (fixed == 2 and not axes.is_many(types.axes_of(self.type_of(thing))[0])):
+            self.refuse("it is not known whether there are as many values as are unpacked", statement)
+        name = self.new_name("items")
+        self.env[name] = self.operand(thing)
+        places = [*range(i), slice(i, -after or None), *range(-after, 0)]
+        for element, place in zip(target.elts, places, strict=True):
+            text = f"list({name}[{i}:{place.stop or ''}])" if isinstance(place, slice) else f"{name}[{place}]"
+            value = gast.parse(text).body[0].value
+            for part in syntax.walk(value):
+                gast.copy_location(part, statement)
+            whole = element.value if isinstance(element, gast.Starred) else element
+            self.assign(whole, self.expression(value), statement)
 
     def pattern(self, target, t: ir.Type, active, regions, statement, stores=None) -> tuple:
         """Values for the parts of what is unpacked, assigned to the names of `target`."""
@@ -346,8 +367,13 @@ class Statements:
             and isinstance(target.value, gast.Attribute)
             and target.value.attr == "flat"
         )
-        if flat and self.type_of(thing).kind is not Kind.NUMBER:
-            array = None  # it may be repeated, or cut off
+        if flat and array is not None and self.type_of(thing).kind is not Kind.NUMBER:
+            shape = types.axes_of(self.type_of(thing))
+            if not shape or not all(map(axes.is_some, shape)):
+                array = None
+            else:  # it is repeated, or cut off
+                places = self.op(operator.getitem, [array, self.index(target.slice)], {}, statement)
+                thing = self.resized(self.operand(thing), places, statement)
         if array is not None and self.is_followed(array, thing):
             thing = self.placed_before(thing, target.slice)
             self.write_into(array, self.index(target.slice), thing, None, statement)

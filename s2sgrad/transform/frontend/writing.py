@@ -11,7 +11,7 @@ from s2sgrad.rules import table
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve
-from s2sgrad.transform.frontend.kinds import is_active, text
+from s2sgrad.transform.frontend.kinds import constant_of, is_active, text
 from s2sgrad.transform.ir import Kind
 
 FILLING = {np.putmask, np.fill_diagonal, np.put, np.place}
@@ -94,6 +94,8 @@ class WritingCalls:
             return self.chosen(call, call.keywords[0].value, args[1], args[0])
         if self.session.plain(FILLING, known) and known in FILLING and not words:
             return self.filling(known, call, args)
+        if known is np.put_along_axis:
+            return self.along_axis(call, args, {k.arg: k.value for k in call.keywords})
         if known in self.session.plain(AT, known) and len(args) == 3 and not words:
             return args[0], args[1], args[2], AT[known]
         if known is None or not resolve.is_trusted(known):
@@ -185,6 +187,24 @@ class WritingCalls:
         step = placed(gast.BinOp(column, gast.Add(), gast.Constant(1, None)), call)
         end = placed(gast.BinOp(column, gast.Mult(), column), call)
         return self.flat(args[0], call), gast.Slice(None, end, step), self.repeated(args[1], call), None
+
+    def along_axis(self, call, args: list, words: dict) -> tuple | None:
+        """``np.put_along_axis(a, i, v, 1)`` as ``a[np.arange(len(a))[:, None], i] = v``."""
+        given = dict(zip(("arr", "indices", "values", "axis"), args, strict=False)) | words
+        array, axis = given.get("arr"), constant_of(given.get("axis"), None)
+        if len(given) != 4 or not isinstance(call.func, gast.Attribute) or not isinstance(array, gast.Name):
+            return None
+        ndim = self.type_of(self.expression(array)).ndim if array.id in self.env else None
+        if not ndim or type(axis) is not int or not -ndim <= axis < ndim:
+            return None
+        parts = []
+        for d in range(ndim):
+            others = ", ".join(":" if k == d else "None" for k in range(ndim))
+            row = gast.parse(f"arange({array.id}.shape[{d}])[{others}]").body[0].value
+            row.value.func = attribute(call.func, "arange")
+            parts.append(given["indices"] if d == axis % ndim else row)
+        index = placed(gast.Tuple(parts, gast.Load()), call)
+        return array, parts[0] if ndim == 1 else index, given["values"], None
 
     def mask_put(self, call, args: list) -> tuple:
         """``array[...] = np.where(mask, v, array)``, `v` repeated to the shape of the array."""
