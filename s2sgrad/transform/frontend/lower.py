@@ -54,6 +54,7 @@ from s2sgrad.transform.frontend.dicts import Dicts
 from s2sgrad.transform.frontend.edits import Edits
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
+from s2sgrad.transform.frontend.generators import Generators
 from s2sgrad.transform.frontend.heap import Heap
 from s2sgrad.transform.frontend.hoisting import perhaps_changing
 from s2sgrad.transform.frontend.kinds import (
@@ -92,6 +93,7 @@ NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
 class Lowering(
+    Generators,
     Statements,
     Writes,
     Ways,
@@ -182,14 +184,17 @@ class Lowering(
         body = found.node.body
         if isinstance(found.node, gast.Lambda):
             body = [gast.copy_location(gast.Return(body), body)]
-        self.local = set(syntax.parameters(found.node)) | given.keys()
+        self.local = (set(syntax.parameters(found.node)) | given.keys()).union(*map(self.names.stores, body))
+        self.defined = dict(defined_functions(body))
+        self.bindings = count_bindings(body, syntax.parameters(found.node))
+        self.made_names: set = set()
+        body = self.without_generators(body)
         self.identifiers: set = set(self.local)
         outer = set().union(*map(syntax.declared, body))
         for statement in body:
             self.local |= self.names.stores(statement)
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
         self.given = given
-        self.defined = dict(defined_functions(body))
         self.classes = self.classes_of_names(body, kinds or {})
         self.mutable: set = set()
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given

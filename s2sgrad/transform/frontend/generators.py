@@ -1,0 +1,280 @@
+"""Loops over generators of the user's, as the generator's own statements with the loop's body where it yields.
+
+``for u in steps(x, 3): total += f(u)``, where `steps` is ``for i in range(n): u = g(u); yield u``, is lowered as ::
+
+    u_ = x
+    n = 3
+    for i in range(n):
+        u_ = g(u_)
+        u = u_
+        total += f(u)
+
+which is what Python does, in this order. A comprehension over a generator is such a loop that collects.
+"""
+
+import builtins
+import copy
+from types import FunctionType
+
+import gast
+
+from s2sgrad.errors import CompileError
+from s2sgrad.transform.frontend import effects, resolve, source, syntax
+from s2sgrad.transform.frontend.scan import LOOPS, WRITERS, breaks, is_pair, jumps
+
+DEEPEST = 4  # generators that run over generators
+YIELDS = (gast.Yield, gast.YieldFrom)
+STRANGE = (gast.YieldFrom, gast.Return, gast.Await, gast.Global, gast.Nonlocal, gast.Try, gast.With, gast.NamedExpr)
+BLOCKS = ("body", "orelse", "finalbody")
+APART = (gast.IfExp, gast.BoolOp, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)  # parts of them may not be evaluated
+
+
+class Generators:
+    """The part of `Lowering` that looks for such loops, before all else.
+
+    `session`, `names`, `namespace`, `outside` and `found` are those of the `Lowering`.
+    """
+
+    def without_generators(self, body: list, depth: int = 0) -> list:
+        """Statements in which no loop runs over a generator that can be said in its place."""
+        if depth > DEEPEST:
+            return body
+        found: list = []
+        for s in body:
+            found += self.without_generator(s, depth)
+        return found
+
+    def without_generator(self, s, depth: int) -> list:
+        if isinstance(s, (*syntax.FUNCTIONS, gast.ClassDef)):
+            return [s]
+        if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return, gast.Expr)) and s.value is not None:
+            before, value = self.collected_first(s.value)
+            if before:
+                s = replaced(s, value=value)
+                return [*self.without_generators(before, depth), s]
+        if isinstance(s, gast.For):
+            inner = self.in_its_loop(s)
+            if inner is not None:
+                return self.without_generators(inner, depth + 1)
+        blocks = {name: self.without_generators(getattr(s, name), depth) for name in BLOCKS if getattr(s, name, None)}
+        same = all(now == getattr(s, name) for name, now in blocks.items())
+        return [s if same else replaced(s, **blocks)]
+
+    def generator_called(self, call) -> tuple | None:
+        """The generator function that a call is one of: its syntax tree, and the function itself if it is outside."""
+        if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Name):
+            return None
+        if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+            return None
+        name = call.func.id
+        if name in self.local:
+            tree, function = self.defined.get(name), None
+            if not isinstance(tree, gast.FunctionDef) or self.bindings.get(name) != 1:
+                return None
+        else:
+            function = self.outside.place(name).read()
+            here = isinstance(function, FunctionType) and function.__globals__ is self.namespace.globals
+            if not here or function.__closure__ or resolve.is_trusted(function) or hasattr(function, "__wrapped__"):
+                return None
+            try:
+                tree = source.find(function).node
+            except CompileError:
+                return None
+        if not isinstance(tree, gast.FunctionDef) or tree.decorator_list or not is_simple_generator(tree):
+            return None
+        return tree, function
+
+    def in_its_loop(self, s) -> list | None:
+        """A loop over a generator, as the statements of that with the body of the loop in it; None for other loops."""
+        call, target, first, body = s.iter, s.target, [], s.body
+        if isinstance(call, gast.Call) and isinstance(call.func, gast.Name) and call.func.id == "enumerate":
+            plain = self.is_builtin("enumerate", enumerate) and len(call.args) == 1 and not call.keywords
+            if not plain or not is_pair(target) or self.generator_called(call.args[0]) is None:
+                return None
+            (number, target), (call,) = target.elts, call.args
+            counter = self.free_name("count")
+            first = [assign(counter, gast.Constant(0, None))]
+            count = gast.BinOp(load(counter), gast.Add(), gast.Constant(1, None))
+            body = [gast.Assign([number], load(counter), None), assign(counter, count), *body]
+        found = self.generator_called(call)
+        if found is None or not fits(found[0], s):
+            return None
+        given = self.parameters_given(found[0], call)
+        if given is None:
+            return None
+        own = set(syntax.parameters(found[0])).union(*map(self.names.stores, found[0].body))
+        free = self.names.captured(found[0])
+        if found[1] is not None and not free.isdisjoint(self.local | self.made_names):
+            return None
+        named = {name: self.free_name(name, free) for name in sorted(own)}
+        statements = [renamed(one, named) for one in found[0].body]
+        start = [assign(named[name], value) for name, value in given]
+        turn = [gast.Assign([target], None, None), *body]
+        whole = [*first, *start, *(one for t in statements for one in yielding(t, turn)), *s.orelse]
+        if found[1] is not None:
+            self.outside.name(call.func.id)
+            self.outside.follow(found[1])
+            self.session.report(source.find(found[1]))
+        for one in whole:
+            for node in syntax.walk(one):
+                if not hasattr(node, "lineno"):
+                    gast.copy_location(node, s)
+        return whole
+
+    def parameters_given(self, tree, call) -> list | None:
+        """What each parameter of a generator gets, in the order in which it is evaluated."""
+        args = tree.args
+        if args.vararg is not None or args.kwarg is not None:
+            return None
+        positional = [a.id for a in [*args.posonlyargs, *args.args]]
+        if len(call.args) > len(positional):
+            return None
+        given = list(zip(positional, call.args, strict=False)) + [(k.arg, k.value) for k in call.keywords]
+        defaults = dict(zip(positional[::-1], args.defaults[::-1], strict=False))
+        defaults |= {a.id: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
+        for name in syntax.parameters(tree):
+            if sum(name == one for one, _ in given) != 1:
+                if any(name == one for one, _ in given) or not isinstance(defaults.get(name), gast.Constant):
+                    return None
+                given.append((name, defaults[name]))
+        return given if {name for name, _ in given} == set(syntax.parameters(tree)) else None
+
+    def collected_first(self, value) -> tuple:
+        """What collects the elements of generators that an expression uses up, and the expression without these."""
+        before: list = []
+
+        def rebuilt(node):
+            if isinstance(node, (gast.ListComp, gast.GeneratorExp)) and len(node.generators) == 1:
+                (clause,) = node.generators
+                if self.is_used_up_first(clause.iter) and not clause.is_async:
+                    return self.collected_in(before, node, clause)
+            consumed = isinstance(node, gast.Call) and len(node.args) == 1 and not node.keywords
+            if consumed and isinstance(node.func, gast.Name) and node.func.id in ("sum", "list", "tuple"):
+                inner = node.args[0]
+                if self.is_used_up_first(inner) and self.is_builtin(node.func.id, getattr(builtins, node.func.id)):
+                    name = self.free_name("item")
+                    clause = gast.comprehension(gast.Name(name, gast.Store(), None, None), inner, [], 0)
+                    whole = gast.ListComp(load(name), [clause])
+                    return replaced(node, args=[self.collected_in(before, gast.copy_location(whole, node), clause)])
+            if isinstance(node, APART):
+                return node
+            fields = {name: rebuilt_field(old) for name, old in gast.iter_fields(node)}
+            same = all(fields[name] is old for name, old in gast.iter_fields(node))
+            return node if same else replaced(node, **fields)
+
+        def rebuilt_field(old):
+            if isinstance(old, list):
+                now = [rebuilt(one) if isinstance(one, gast.AST) else one for one in old]
+                return old if all(a is b for a, b in zip(now, old, strict=True)) else now
+            return rebuilt(old) if isinstance(old, gast.expr | gast.keyword) else old
+
+        new = rebuilt(value)
+        return before, new
+
+    def is_used_up_first(self, node) -> bool:
+        """Is it the call of a generator that may run before what it stands in, as it changes nothing?"""
+        found = self.generator_called(node)
+        return found is not None and not changes_arrays(found[0])
+
+    def collected_in(self, before: list, node, clause):
+        """The name of a list that statements `before` fill with what a comprehension over a generator gives."""
+        items = self.free_name("items")
+        own = {name: self.free_name(name) for name in sorted(self.names.stores(clause.target))}
+        element = gast.Call(gast.Attribute(load(items), "append", gast.Load()), [renamed(node.elt, own)], [])
+        body = [gast.Expr(element)]
+        for test in reversed(clause.ifs):
+            body = [gast.If(renamed(test, own), body, [])]
+        loop = gast.For(renamed(clause.target, own), clause.iter, body, [], None)
+        before += [assign(items, gast.List([], gast.Load())), loop]
+        for one in before[-2:]:
+            for part in syntax.walk(one):
+                if not hasattr(part, "lineno"):
+                    gast.copy_location(part, node)
+        return gast.copy_location(load(items), node)
+
+    def free_name(self, wish: str, others=frozenset()) -> str:
+        """A name that nothing in the function has, and that is none of `others`."""
+        if self.written_names is None:
+            self.written_names = {n.id for n in gast.walk(self.found.node) if isinstance(n, gast.Name)}
+        while wish in self.written_names or wish in self.made_names or wish in others:
+            wish += "_"
+        self.made_names.add(wish)
+        return wish
+
+
+def is_simple_generator(tree) -> bool:
+    """Does a function yield in statements of their own, and otherwise do what can be done in its caller's place?"""
+    nodes = [n for s in tree.body for n in syntax.walk(s)]
+    yields = [n for n in nodes if isinstance(n, YIELDS)]
+    alone = [n.value for n in nodes if isinstance(n, gast.Expr) and isinstance(n.value, gast.Yield)]
+    strange = any(isinstance(n, (*STRANGE, *syntax.FUNCTIONS, gast.ClassDef)) for n in nodes)
+    return len(yields) == len(alone) == 1 and not strange
+
+
+def fits(tree, s) -> bool:
+    """Does a body of a loop that stands where a generator yields leave the loop, and its turns, as it should?"""
+    left, goes_on = any(map(breaks, s.body)), any(map(jumps, s.body))
+    if left and s.orelse:
+        return False
+    if not goes_on:
+        return True
+    last = tree.body[-1]
+    return isinstance(last, LOOPS) and not last.orelse and is_at_end(last.body)
+
+
+def is_at_end(body: list) -> bool:
+    """Is the last thing that a block does to yield?"""
+    last = body[-1]
+    if isinstance(last, gast.If):
+        return any(is_at_end(part) for part in (last.body, last.orelse) if part)
+    return isinstance(last, gast.Expr) and isinstance(last.value, gast.Yield)
+
+
+def yielding(s, turn: list) -> list:
+    """A statement of a generator with the statements `turn` in the place of its `yield`."""
+    if isinstance(s, gast.Expr) and isinstance(s.value, gast.Yield):
+        value = s.value.value if s.value.value is not None else gast.Constant(None, None)
+        return [replaced(turn[0], value=value), *turn[1:]]
+    blocks = {name: [one for t in getattr(s, name) for one in yielding(t, turn)] for name in BLOCKS if hasattr(s, name)}
+    return [replaced(s, **blocks) if blocks else s]
+
+
+def changes_arrays(tree) -> bool:
+    """May a generator change what it has yielded, or anything else?"""
+    nodes = [n for s in tree.body for n in syntax.walk(s)]
+    stores = any(isinstance(n, (gast.Subscript, gast.Attribute)) and not isinstance(n.ctx, gast.Load) for n in nodes)
+    methods = {n.func.attr for n in nodes if isinstance(n, gast.Call) and isinstance(n.func, gast.Attribute)}
+    writes = any(k.arg == "out" for n in nodes if isinstance(n, gast.Call) for k in n.keywords)
+    added = {n.target.id for n in nodes if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)}
+    pairs = [(names_in(t), n.value) for n in nodes if isinstance(n, gast.Assign) for t in n.targets]
+    numbers = added <= set().union(*(names for names, _ in pairs))  # where `t += dt` changes nothing
+    numbers = numbers and all(isinstance(value, gast.Constant) for names, value in pairs if names & added)
+    return stores or writes or not numbers or not methods.isdisjoint(effects.MUTATING_METHODS | WRITERS)
+
+
+def names_in(target) -> set:
+    return {n.id for n in syntax.walk(target) if isinstance(n, gast.Name)}
+
+
+def renamed(node, names: dict):
+    """A copy of a piece of syntax with other names, without its place."""
+    new = copy.deepcopy(node)
+    for part in gast.walk(new):
+        if isinstance(part, gast.Name):
+            part.id = names.get(part.id, part.id)
+        for place in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            part.__dict__.pop(place, None)
+    return new
+
+
+def replaced(node, **fields):
+    """A copy of a node with other children."""
+    return gast.copy_location(type(node)(*[fields.get(n, getattr(node, n, None)) for n in node._fields]), node)
+
+
+def load(name: str):
+    return gast.Name(name, gast.Load(), None, None)
+
+
+def assign(name: str, value):
+    return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)

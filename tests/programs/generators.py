@@ -1,0 +1,182 @@
+"""Generators of the user's that a loop or a comprehension runs over."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, 1.5, 2.0, 0.7])
+
+
+def scaled(u, n=3, k=1.1):
+    for _ in range(n):
+        u = u * k
+        yield u
+
+
+def integrated(u, end):
+    t = 0.0
+    while t < end:
+        u = u + 0.1 * np.sin(u)
+        t += 1.0
+        yield t, u
+
+
+def neighbours(x):
+    for i in range(len(x) - 1):
+        yield x[i], x[i + 1]
+
+
+def large(x, bound):
+    for v in x:
+        w = v * v
+        if w > bound:
+            yield w
+
+
+def filled(x):
+    u = np.zeros(3)
+    for i in range(3):
+        u[i] = x[i] * x[i + 1]
+        yield u
+
+
+def with_an_end(x):
+    s = 0.0
+    for v in x:
+        s = s + v
+        yield s
+    print("all")
+
+
+def of_another(x):
+    for u in scaled(x, 2):
+        yield u * x
+
+
+def both(x):
+    yield x[0]
+    yield x[1]
+
+
+def handed_back(x):
+    try:
+        yield x * 2
+    finally:
+        print("closed")
+
+
+@program(X, engine="compiled", smooth=True)
+def loop_over_a_generator(x):
+    s = 0.0
+    for u in scaled(x, k=x[0]):
+        s = s + np.sum(u**2)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def names_of_both_are_apart(x):
+    n, u, k = 2.0, x * 3, 4
+    for i, u_ in enumerate(scaled(u, n=k)):
+        n = n + i * np.sum(u_)
+        u = u + 1
+    return n * np.sum(u) * k
+
+
+@program(X, engine="compiled", smooth=True)
+def pairs_that_are_yielded(x):
+    for t, u in integrated(x, 4):
+        y = np.sum(u) * t
+    return y + sum((a - b) ** 2 for a, b in neighbours(x)) + np.sum([a * b for a, b in neighbours(x) if a > 0.6])
+
+
+@program(X, engine="compiled", smooth=True)
+def left_early(x):
+    s = 0.0
+    for u in scaled(x, 10):
+        if u[0] < 0.6:
+            continue
+        s = s + np.sum(u)
+        if s > 20:
+            break
+    for u in scaled(x * 2, 10):
+        if u[0] > 1.3:
+            return s * u[1]
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def used_up_at_once(x):
+    return np.sum(np.array(list(scaled(x)))) * sum(large(x, 0.4)) + len(tuple(large(x, 0.4)))
+
+
+@program(X, engine="compiled", smooth=True)
+def one_array_yielded_again(x):
+    s = 0.0
+    for u in filled(x):
+        s = s + np.sum(u**2)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def something_at_the_end(x):
+    s = 0.0
+    for v in with_an_end(x):
+        s += v**2
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def generator_over_a_generator(x):
+    return sum(np.sum(u) for u in of_another(x))
+
+
+@program(X, engine="compiled", smooth=True)
+def generator_defined_there(x):
+    k = x[0]
+
+    def steps(u):
+        for _ in range(3):
+            u = u * k
+            yield u
+
+    s = 0.0
+    for u in steps(x):
+        s = s + np.sum(u)
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def left_before_its_end(x):
+    s = 0.0
+    for v in with_an_end(x):
+        s = s + v**2
+        if s > 5:
+            break
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def several_places(x):
+    s = 0.0
+    for v in both(x):
+        s = s + v**2
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def closed_finally(x):
+    s = 0.0
+    for v in handed_back(x):
+        s = s + np.sum(v**2)
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def one_array_that_is_summed(x):
+    return np.sum(sum(filled(x)))
+
+
+@program(X, engine="tape", smooth=True)
+def asked_for_one_by_one(x):
+    steps = scaled(x)
+    return np.sum(next(steps)) * np.sum(next(steps))
