@@ -371,9 +371,10 @@ def are_apart(tree) -> bool:
     >>> are_apart((x, {"y": np.ones(3)})), are_apart([x, x[1:]]), are_apart((q, [q]))
     (True, False, False)
     """
-    if classes.opaque(tree, _CODE) is not None:
+    parts = classes.leaves(tree)
+    if classes.opaque_among(parts, _CODE) is not None:
         return False
-    arrays = arrays_in(tree)
+    arrays = [x for x in parts if isinstance(x, np.ndarray)]
     changeable = [id(x) for x in _changeable(tree)]
     if len(set(changeable)) < len(changeable):
         return False
@@ -406,6 +407,8 @@ def _changeable(tree):
     """The lists, dicts, dataclasses and objects in a tree, itself included, each as often as it is met."""
     seen, queue = set(), [tree]
     for one in queue:
+        if type(one) in classes.LEAVES:
+            continue
         own = attributes(one)
         inner = _items_of(one) if own is None else own
         if inner is None:

@@ -61,7 +61,7 @@ def attributes(value, within: int = 0) -> dict | None:
     ({'w': 1.5}, None)
     """
     cls = type(value)
-    if within >= DEEPEST or not _holds_attributes(cls):
+    if cls in LEAVES or within >= DEEPEST or not _holds_attributes(cls):
         return None
     own = getattr(value, "__dict__", None)
     plain = own is not None and own.keys().isdisjoint(_computed(cls)) and all(map(str.isidentifier, own))
@@ -91,19 +91,27 @@ def opaque(tree, plain: tuple = ()):
     >>> opaque({"w": [np.ones(3), 2.0, {"a", "b"}]}), opaque([1.0, bytearray(b"a")])
     (None, bytearray(b'a'))
     """
-    for x in leaves(tree):
-        found = x
-        if isinstance(x, (set, frozenset)):
-            found = opaque(list(x), plain)
-        elif isinstance(x, (*PLAIN, *plain)) or attributes(x) is not None:
-            found = None
-        elif isinstance(x, np.ndarray):
-            found = x if x.dtype == object else None
-        if found is not None:
-            return found
+    return opaque_among(leaves(tree), plain)
+
+
+def opaque_among(found: list, plain: tuple = ()):
+    """The first of some `leaves` that may hold arrays in a way that is not known; None where there is none."""
+    for x in found:
+        if isinstance(x, np.ndarray):
+            if x.dtype.hasobject:
+                return x
+        elif isinstance(x, (set, frozenset)):
+            if (held := opaque(list(x), plain)) is not None:
+                return held
+        elif type(x) not in LEAVES and not isinstance(x, (*PLAIN, *plain)) and attributes(x) is None:
+            return x
     return None
 
 
+# The commonest leaves, of which nothing needs to be asked.
+LEAVES = frozenset(
+    [np.ndarray, float, int, complex, bool, str, bytes, type(None), np.float64, np.float32, np.int64, np.bool_]
+)
 # What holds no arrays; of random numbers, those that draw them.
 PLAIN = (
     int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), slice, range, np.generic,

@@ -26,8 +26,8 @@ def decorated(w, x):
 def fills(x):
     try:
         out = np.array([x, x])
-    finally:
-        pass
+    except KeyError:
+        out = 0.0
     return np.sum(out * out)
 
 def spread(x):

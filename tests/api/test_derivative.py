@@ -47,8 +47,8 @@ class Owner:
 def fills(x):
     try:
         out = np.array([x, x])
-    finally:
-        pass
+    except KeyError:
+        out = 0.0
     return np.sum(out * out)
 
 

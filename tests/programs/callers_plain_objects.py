@@ -80,6 +80,21 @@ class Net:
         return np.sum(self.forward(x))
 
 
+class Private:
+    def __init__(self, w):
+        self.__w = w
+        self.__t = 0.0
+
+    def __square(self, v):
+        return v * v
+
+    def run(self, x):
+        for _ in range(2):
+            self.__w = self.__w * x
+            self.__t += 0.5
+        return np.sum(self.__square(self.__w)) * self.__t
+
+
 class Force(ABC):
     def __init__(self, k):
         self.k = k
@@ -126,6 +141,7 @@ program(P, X, engine="compiled", argnums=1, name="method_within_an_expression")(
 program(P, X, engine="compiled", argnums=1, name="left_and_read_again")(Pendulum.left)
 program(NET, X / 4, engine="compiled", argnums=1, name="network")(Net.loss)
 program(NET, X / 4, engine="compiled", argnums=1, name="trained")(Net.trained)
+program(Private(X + 1), X, engine="compiled", argnums=1, name="private_attributes")(Private.run)
 program(System(P, Pendulum(X * 2, X)), X, engine="compiled", argnums=1, name="objects_in_a_list")(System.run)
 
 

@@ -146,7 +146,7 @@ def nonlocal_state(x):
     return total
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def generator_function(x):
     def partial_sums(v):
         s = 0.0

@@ -403,7 +403,7 @@ def memo_dict(x):
     return fib(10)
 
 
-@program(np.array([2.0, 3.0]), engine="tape")
+@program(np.array([2.0, 3.0]), engine="compiled")
 def generator_sum(x):
     def terms():
         for i in range(5):

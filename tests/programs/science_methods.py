@@ -241,7 +241,7 @@ def entropy_where(p):
     return -np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0))
 
 
-@program(np.array([[1.0, 2.0], [3.0, 4.0]]), engine="tape")
+@program(np.array([[1.0, 2.0], [3.0, 4.0]]), engine="compiled")
 def star_unpack(x):
     a, *rest = x
     return a @ rest[0]

@@ -111,3 +111,15 @@ def test_a_file_that_changed_after_its_import_is_noticed(tmp_path):
     path.write_text("def f(x):\n    return x * 3\n")
     with pytest.raises(CompileError, match="was the file changed after its import"):
         find(module.f)
+
+
+class Private:
+    def hidden(self):
+        return self.__inner() + len([self.__x for _ in range(2)]) + self.__dict__["y"]
+
+
+def test_private_names_are_those_of_the_class():
+    text = gast.unparse(find(Private.hidden).node)
+    assert "self._Private__inner()" in text
+    assert "self._Private__x" in text
+    assert "self.__dict__" in text

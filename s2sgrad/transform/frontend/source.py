@@ -112,6 +112,7 @@ def _find(function, code) -> Found:
     rewritten = type(function.__globals__.get("__loader__")).__name__ == "AssertionRewritingHook"
     for tree, start, end in _parses(lines, first, file):
         for node in _candidates(tree, code):
+            _name_private(node, code)
             if rewritten or _is_source_of(node, code):
                 return Found(node, function.__name__, file, lines[start - 1 : end], start)
     raise CompileError(
@@ -192,6 +193,20 @@ def _statements(tree):
         if isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
             yield node
             yield from _statements(node)
+
+
+def _name_private(node, code: CodeType) -> None:
+    """Give the private attributes in a method the names that they have: ``self.__u`` is ``self._Model__u``."""
+    private = [n for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr[:2] == "__" != n.attr[-2:]]
+    if not private:
+        return
+    codes, names = [code], set()
+    for one in codes:
+        names |= set(one.co_names)
+        codes += [c for c in one.co_consts if isinstance(c, CodeType)]
+    for n in private:
+        named = sorted(name for name in names if name[0] == "_" != name[1:2] and name.endswith(n.attr))
+        n.attr = min(named, key=len, default=n.attr)
 
 
 def _is_source_of(node, code: CodeType) -> bool:
