@@ -106,6 +106,19 @@ def names_bound_anew(x, n):
     return np.sum(y) * n
 
 
+@program(X, engine="compiled", smooth=True)
+def in_a_function_of_its_own(x):
+    def solved(b):
+        for _ in range(2):
+            try:
+                b = b / x[0]
+            except ZeroDivisionError as error:
+                raise ValueError("zero") from error
+        return b
+
+    return np.sum(solved(x**2)) * np.sum(solved(x))
+
+
 @program(X, engine="tape", smooth=True)
 def handler_that_goes_on(x):
     try:

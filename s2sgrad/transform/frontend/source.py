@@ -50,7 +50,11 @@ class Found:
 
     @functools.cached_property
     def node(self) -> gast.AST:
-        return gast.ast_to_gast(self.tree)
+        node = gast.ast_to_gast(self.tree)
+        for handler in (n for n in gast.walk(node) if isinstance(n, gast.ExceptHandler) and n.name is not None):
+            while isinstance(handler.name.id, gast.Name):  # of a function in another one, which was turned before
+                handler.name = handler.name.id
+        return node
 
     def location(self, node=None) -> Location:
         """Where `node` (the function itself by default) stands."""
