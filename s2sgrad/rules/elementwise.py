@@ -51,6 +51,8 @@ elementwise(np.mod, lambda t, x, y: t, lambda t, x, y: -t * np.floor_divide(x, y
 elementwise(np.fmod, lambda t, x, y: t, lambda t, x, y: -t * np.trunc(x / y))
 elementwise(np.hypot, lambda t, x, y, out: times(t, over(x, out)), lambda t, x, y, out: times(t, over(y, out)))
 elementwise(np.ldexp, lambda t, x, n: np.ldexp(t, n), None)
+vjp(np.frexp, x=lambda g, out, x: np.ldexp(filled(part(g, 0), out[0]), -out[1]))
+jvp(np.frexp, x=lambda t, out, x: (np.ldexp(t, -out[1]), zeros_of(out[1])))
 
 # ---------------------------------------------------------------- roots, exponentials, logarithms
 

@@ -13,7 +13,9 @@ from s2sgrad.runtime.arrays import embed, filled, gather_adjoint, indices_like, 
 linear(operator.getitem, lambda g, a, b: embed(g, a, b))
 
 
-def take_adjoint(g, a, indices, axis=None):
+def take_adjoint(g, a, indices, axis=None, *, mode="raise"):
+    if mode != "raise":
+        return gather_adjoint(g, a, np.take(indices_like(a), indices, axis, mode=mode))
     if axis is None:
         return np.reshape(embed(g, np.ravel(a), np.asarray(indices)), np.shape(a))
     if axis < 0:

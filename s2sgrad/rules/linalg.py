@@ -90,6 +90,27 @@ def solve_matrix_pushforward(t, out, a, b):
 jvp(np.linalg.solve, a=solve_matrix_pushforward, b=lambda t, out, a, b: np.linalg.solve(a, t))
 
 
+def as_square(a, b):
+    """The matrix that `tensorsolve` solves with."""
+    return np.reshape(a, (np.size(b), np.size(b)))
+
+
+def tensorsolve_b_pullback(g, out, a, b):
+    return np.reshape(np.linalg.solve(adjoint(as_square(a, b)), np.ravel(g)), np.shape(b))
+
+
+def tensorsolve_a_pullback(g, out, a, b):
+    return -np.reshape(np.outer(tensorsolve_b_pullback(g, out, a, b), np.conj(out)), np.shape(a))
+
+
+vjp(np.linalg.tensorsolve, a=tensorsolve_a_pullback, b=tensorsolve_b_pullback)
+jvp(
+    np.linalg.tensorsolve,
+    a=lambda t, out, a, b: -np.linalg.tensorsolve(a, np.tensordot(t, out, np.ndim(out))),
+    b=lambda t, out, a, b: np.linalg.tensorsolve(a, t),
+)
+
+
 def matrix_power_pullback(g, out, a, n):
     """The sum over the places that a change can stand at in ``a @ ... @ a``."""
     if n == 0:

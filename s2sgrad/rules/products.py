@@ -376,6 +376,23 @@ jvp(
     a=lambda t, out, a, v, mode="full": np.convolve(t, v, mode),
     v=lambda t, out, a, v, mode="full": np.convolve(a, t, mode),
 )
+
+
+def untrimmed(g, a1, a2):
+    """`g` with zeros for the leading coefficients that a product of polynomials leaves out where they are zero."""
+    return np.concatenate([np.zeros(np.size(a1) + np.size(a2) - 1 - np.size(g), np.result_type(g)), g])
+
+
+vjp(
+    np.polymul,
+    a1=lambda g, out, a1, a2: convolve_first(untrimmed(g, a1, a2), out, a1, a2),
+    a2=lambda g, out, a1, a2: convolve_second(untrimmed(g, a1, a2), out, a1, a2),
+)
+jvp(
+    np.polymul,
+    a1=lambda t, out, a1, a2: np.convolve(t, a2)[np.size(a1) + np.size(a2) - 1 - np.size(out) :],
+    a2=lambda t, out, a1, a2: np.convolve(a1, t)[np.size(a1) + np.size(a2) - 1 - np.size(out) :],
+)
 vjp(np.correlate, a=correlate_first, v=correlate_second)
 jvp(
     np.correlate,

@@ -384,6 +384,45 @@ def cumprod_pushforward(t, out, a, axis=None):
     return np.moveaxis(np.stack(rows), 0, axis)
 
 
+def after_initial(g, axis, include_initial):
+    """`g` without the entry that stands before all sums."""
+    return np.delete(g, 0, 0 if axis is None else axis) if include_initial else g
+
+
+def cumulative_sum_adjoint(g, x, /, *, axis=None, include_initial=False):
+    return cumsum_adjoint(after_initial(g, axis, include_initial), x, 0 if axis is None else axis)
+
+
+def cumulative_prod_pullback(g, out, x, /, *, axis=None, include_initial=False):
+    return cumprod_pullback(after_initial(g, axis, include_initial), out, x, 0 if axis is None else axis)
+
+
+def cumulative_prod_pushforward(t, out, x, /, *, axis=None, include_initial=False):
+    axis = 0 if axis is None else axis
+    change = cumprod_pushforward(t, after_initial(out, axis, include_initial), x, axis)
+    return np.insert(change, 0, 0.0, axis) if include_initial else change
+
+
+linear(np.cumulative_sum, cumulative_sum_adjoint)
+vjp(np.cumulative_prod, x=cumulative_prod_pullback)
+jvp(np.cumulative_prod, x=cumulative_prod_pushforward)
+
+
+def numbers_in(a, missing):
+    """`a` with a number in the place of each nan."""
+    return np.where(np.isnan(a), missing, a)
+
+
+vjp(np.nancumsum, a=lambda g, out, a, axis=None: np.where(np.isnan(a), 0.0, cumsum_adjoint(g, a, axis)))
+jvp(np.nancumsum, a=lambda t, out, a, axis=None: np.cumsum(np.where(np.isnan(a), 0.0, t), axis))
+vjp(
+    np.nancumprod,
+    a=lambda g, out, a, axis=None: np.where(np.isnan(a), 0.0, cumprod_pullback(g, out, numbers_in(a, 1.0), axis)),
+)
+jvp(
+    np.nancumprod,
+    a=lambda t, out, a, axis=None: cumprod_pushforward(np.where(np.isnan(a), 0.0, t), out, numbers_in(a, 1.0), axis),
+)
 linear(np.cumsum, cumsum_adjoint)
 vjp(np.cumprod, a=cumprod_pullback)
 jvp(np.cumprod, a=cumprod_pushforward)
@@ -429,6 +468,18 @@ jvp(np.multiply.reduce, array=reduce_prod_pushforward)
 for extremum in (np.maximum, np.minimum):
     vjp(extremum.reduce, array=reduce_extremum_pullback)
     jvp(extremum.reduce, array=reduce_extremum_pushforward)
+vjp(
+    np.logaddexp.reduce,
+    array=lambda g, out, array, axis=0, *, keepdims=False: (
+        spread(g, axis, keepdims) * np.exp(array - spread(out, axis, keepdims))
+    ),
+)
+jvp(
+    np.logaddexp.reduce,
+    array=lambda t, out, array, axis=0, *, keepdims=False: np.sum(
+        t * np.exp(array - spread(out, axis, keepdims)), axis=axis, keepdims=keepdims
+    ),
+)
 linear(np.add.accumulate, lambda g, array, axis=0: cumsum_adjoint(g, array, axis))
 vjp(np.multiply.accumulate, array=lambda g, out, array, axis=0: cumprod_pullback(g, out, array, axis))
 jvp(np.multiply.accumulate, array=lambda t, out, array, axis=0: cumprod_pushforward(t, out, array, axis))

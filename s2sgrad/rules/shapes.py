@@ -194,8 +194,24 @@ linear(np.repeat, repeat_adjoint)
 linear(np.broadcast_to, lambda g, array, shape: unbroadcast(g, array))
 linear(np.resize, lambda g, a, new_shape: gather_adjoint(g, a, np.resize(indices_like(a), new_shape)))
 linear(np.delete, lambda g, arr, obj, axis=None: gather_adjoint(g, arr, np.delete(indices_like(arr), obj, axis)))
-vjp(np.pad, array=pad_pullback)
-jvp(np.pad, array=pad_pushforward)
+
+
+def pad_value_pullback(g, out, array, pad_width, mode="constant", *, constant_values=0):
+    if np.ndim(constant_values):
+        raise MissingRuleError(
+            "np.pad with several constant_values has no derivative rule for them: put the sides on with np.concatenate"
+        )
+    return np.sum(np.where(np.pad(np.ones(np.shape(array), bool), pad_width), 0.0, g))
+
+
+vjp(np.pad, array=pad_pullback, constant_values=pad_value_pullback)
+jvp(
+    np.pad,
+    array=pad_pushforward,
+    constant_values=lambda t, out, array, pad_width, mode="constant", *, constant_values=0: np.pad(
+        np.zeros_like(array), pad_width, constant_values=t
+    ),
+)
 
 
 def insert_pullback(g, out, arr, obj, values, axis=None):
@@ -388,15 +404,95 @@ jvp(
 # ---------------------------------------------------------------- differences, interpolation, quadrature
 
 
-def diff_adjoint(g, a, n=1, axis=-1):
+def diff_adjoint(g, n, axis):
     """Differences of the zero-padded cotangent, with the sign that summation by parts gives."""
-    if np.size(g) == 0:
-        return zeros_of(a)
-    widths = [(n, n) if i == axis % np.ndim(a) else (0, 0) for i in range(np.ndim(a))]
+    widths = [(n, n) if i == axis % np.ndim(g) else (0, 0) for i in range(np.ndim(g))]
     return (-1) ** n * np.diff(np.pad(g, widths), n, axis)
 
 
-linear(np.diff, diff_adjoint)
+def diff_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
+    if np.size(g) == 0:
+        return zeros_of(a)
+    if prepend is None and append is None:
+        return diff_adjoint(g, n, axis)
+    return between(diff_adjoint(g, n, axis), end_length(prepend, axis), np.shape(a)[axis], axis)
+
+
+def diff_prepend_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
+    return unbroadcast(between(diff_adjoint(g, n, axis), 0, end_length(prepend, axis), axis), prepend)
+
+
+def diff_append_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
+    whole, length = diff_adjoint(g, n, axis), end_length(append, axis)
+    return unbroadcast(between(whole, np.shape(whole)[axis] - length, length, axis), append)
+
+
+def end_length(end, axis):
+    """How many entries `diff` puts at an end of the axis."""
+    if end is None:
+        return 0
+    return np.shape(end)[axis] if np.ndim(end) else 1
+
+
+def between(g, start, length, axis):
+    """`length` entries of `g` along an axis."""
+    return np.moveaxis(np.moveaxis(g, axis, 0)[start : start + length], 0, axis)
+
+
+def spread_end(end, like, axis):
+    """What `diff` puts at an end, in full."""
+    if np.ndim(end):
+        return end
+    return np.broadcast_to(end, tuple(1 if i == axis % np.ndim(like) else m for i, m in enumerate(np.shape(like))))
+
+
+def diff_pushforward(t, out, a, n=1, axis=-1, prepend=None, append=None):
+    around = [np.zeros_like(a, shape=np.shape(spread_end(e, a, axis))) for e in (prepend, append) if e is not None]
+    if prepend is not None:
+        t = np.concatenate([around[0], t], axis)
+    if append is not None:
+        t = np.concatenate([t, around[-1]], axis)
+    return np.diff(t, n, axis)
+
+
+def diff_prepend_pushforward(t, out, a, n=1, axis=-1, prepend=None, append=None):
+    rest = (
+        np.zeros_like(a)
+        if append is None
+        else np.concatenate([np.zeros_like(a), 0 * spread_end(append, a, axis)], axis)
+    )
+    return np.diff(np.concatenate([spread_end(t, a, axis), rest], axis), n, axis)
+
+
+def diff_append_pushforward(t, out, a, n=1, axis=-1, prepend=None, append=None):
+    rest = (
+        np.zeros_like(a)
+        if prepend is None
+        else np.concatenate([0 * spread_end(prepend, a, axis), np.zeros_like(a)], axis)
+    )
+    return np.diff(np.concatenate([rest, spread_end(t, a, axis)], axis), n, axis)
+
+
+vjp(np.diff, a=diff_pullback, prepend=diff_prepend_pullback, append=diff_append_pullback)
+jvp(np.diff, a=diff_pushforward, prepend=diff_prepend_pushforward, append=diff_append_pushforward)
+
+
+def ediff1d_pullback(g, out, ary, to_end=None, to_begin=None):
+    first = 0 if to_begin is None else np.size(to_begin)
+    inner = g[first : first + np.size(ary) - 1]
+    return np.reshape(at_both_ends(inner, -1), np.shape(ary)) if np.size(inner) else zeros_of(ary)
+
+
+def ediff1d_pushforward(t, out, ary, to_end=None, to_begin=None):
+    return np.ediff1d(
+        t,
+        None if to_end is None else np.zeros(np.size(to_end)),
+        None if to_begin is None else np.zeros(np.size(to_begin)),
+    )
+
+
+vjp(np.ediff1d, ary=ediff1d_pullback)
+jvp(np.ediff1d, ary=ediff1d_pushforward)
 
 
 def at_both_ends(h, sign):
@@ -491,23 +587,32 @@ jvp(
 )
 
 
-def linspace_weights(num, endpoint, like):
+def linspace_weights(num, endpoint, like, axis):
     """The place of each point between the ends, from 0 to 1, shaped and typed to multiply `like`."""
     places = np.linspace(0.0, 1.0, num, endpoint, dtype=np.real(like).dtype)
-    return np.reshape(places, (num,) + (1,) * (np.ndim(like) - 1))
+    return np.reshape(places, (num,) + (1,) * (np.ndim(like) - 1 - axis % np.ndim(like)))
 
 
-vjp(
-    np.linspace,
-    start=lambda g, out, start, stop, num=50, endpoint=True: unbroadcast(
-        np.sum(g * (1 - linspace_weights(num, endpoint, out)), axis=0), start
-    ),
-    stop=lambda g, out, start, stop, num=50, endpoint=True: unbroadcast(
-        np.sum(g * linspace_weights(num, endpoint, out), axis=0), stop
-    ),
-)
-jvp(
-    np.linspace,
-    start=lambda t, out, start, stop, num=50, endpoint=True: t * (1 - linspace_weights(num, endpoint, out)),
-    stop=lambda t, out, start, stop, num=50, endpoint=True: t * linspace_weights(num, endpoint, out),
-)
+def linspace_start_pullback(g, out, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    return unbroadcast(np.sum(g * (1 - linspace_weights(num, endpoint, out, axis)), axis=axis), start)
+
+
+def linspace_stop_pullback(g, out, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    return unbroadcast(np.sum(g * linspace_weights(num, endpoint, out, axis), axis=axis), stop)
+
+
+def linspace_start_pushforward(t, out, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    return expanded_at(t, out, axis) * (1 - linspace_weights(num, endpoint, out, axis))
+
+
+def linspace_stop_pushforward(t, out, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    return expanded_at(t, out, axis) * linspace_weights(num, endpoint, out, axis)
+
+
+def expanded_at(t, out, axis):
+    """`t`, with the axis that the points lie along."""
+    return np.expand_dims(np.broadcast_to(t, np.delete(np.shape(out), axis)), axis)
+
+
+vjp(np.linspace, start=linspace_start_pullback, stop=linspace_stop_pullback)
+jvp(np.linspace, start=linspace_start_pushforward, stop=linspace_stop_pushforward)

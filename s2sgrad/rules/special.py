@@ -168,6 +168,8 @@ def gamma_density(a, x):
 
 
 elementwise(lgamma, lambda t, x: t * digamma(x))
+elementwise(math.lgamma, lambda t, x: t * float(digamma(x)))
+elementwise(math.gamma, lambda t, x, out: t * (out * float(digamma(x))))
 elementwise(digamma, lambda t, x: t * polygamma(1, x))
 elementwise(polygamma, None, lambda t, n, x: t * polygamma(n + 1, x))
 elementwise(zeta, None, lambda t, s, x: t * (-s * zeta(s + 1, x)))

@@ -64,7 +64,7 @@ def recording_version(value):
     if isinstance(value, types.ModuleType):
         return value if isinstance(value, Namespace) or not in_family(value.__name__) else namespace_of(value)
     if not callable(value):
-        return value
+        return JOINS.get(id(value), value)
     try:
         if value not in _versions:
             _versions[value] = _make_version(value)
@@ -291,6 +291,29 @@ def _stand_in(name):
 
 for _name in ("copyto", "put", "place", "putmask", "apply_along_axis", "piecewise", "fromfunction"):
     NATIVE[getattr(np, _name)] = _stand_in(_name)
+
+
+class _Join:
+    """`np.r_` or `np.c_`: what is between its brackets, put together."""
+
+    def __init__(self, real, name):
+        self._real, self._join = real, _stand_in(name)
+
+    def __getitem__(self, key):
+        out = self._real[plain(key)]
+        if not is_active(key):
+            return out
+        parts = key if isinstance(key, tuple) else (key,)
+        if isinstance(parts[0], str):
+            raise TapeError(
+                f"np.r_ with directions in a string is not followed by the tape: use np.concatenate or np.stack\n"
+                f"  at {user_location()}"
+            )
+        joined = self._join(*[self._real[part] if isinstance(part, slice) else part for part in parts])
+        return joined if plain(joined).dtype == out.dtype else joined.astype(out.dtype)
+
+
+JOINS = {id(real): _Join(real, name) for real, name in ((np.r_, "r_"), (np.c_, "c_"))}
 NATIVE[np.array] = as_array
 NATIVE[np.asarray] = as_given
 NATIVE[np.asanyarray] = as_given
@@ -341,7 +364,15 @@ def _iterator(op, flags=None, op_flags=None, *args, **kwargs):
     return np.nditer(plain(op), flags or [], op_flags, *args, **kwargs)
 
 
+def _enumerated(arr):
+    """`np.ndenumerate`: the indices of an array, each with the entry there."""
+    arr = as_given(arr)
+    for index in np.ndindex(np.shape(plain(arr))):
+        yield index, arr[index]
+
+
 CLASSES[np.nditer] = _iterator
+CLASSES[np.ndenumerate] = _enumerated
 
 # ---------------------------------------------------------------- random numbers
 

@@ -19,6 +19,7 @@ from s2sgrad.runtime.arrays import is_differentiable, is_promotable
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.namespace import (
     CLASSES,
+    JOINS,
     Namespace,
     drawing,
     in_family,
@@ -84,6 +85,8 @@ class Session:
             return value if all(a is b for a, b in zip(items, value, strict=True)) else tuple(items)
         if kind is _LRU:
             return self._cached(value)
+        if id(value) in JOINS:
+            return JOINS[id(value)]
         if kind is np.vectorize and value.signature is None and not value.excluded:
             return vectorize_version(value.pyfunc)
         if (

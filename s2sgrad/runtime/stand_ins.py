@@ -7,6 +7,7 @@ names; the fallback runs it with those names bound to recording versions, as it 
 import numpy as np
 
 from s2sgrad.errors import TapeError
+from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.arguments import is_active, kept, plain
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.grad_mode import is_recording
@@ -105,6 +106,15 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
 # ---------------------------------------------------------------- methods of ufuncs
 
 
+def r_(*parts):
+    return np.concatenate([np.atleast_1d(part) for part in parts])
+
+
+def c_(*parts):
+    columns = [part if np.ndim(part) > 1 else np.reshape(part, (-1, 1)) for part in parts]
+    return np.concatenate(columns, axis=-1)
+
+
 def _pull_at(g, like, steps, b, sign):
     shown = extract(g, steps, like)
     if sign < 0:
@@ -160,10 +170,11 @@ def ufunc_method(ufunc, method):
             names = _POSITIONAL[method]
             kwargs = {**dict(zip(names, args[1:], strict=False)), **kwargs}
             args = (*args[:1], *args[1 + len(names) :])
-            known = {"reduce": REDUCE, "accumulate": ACCUMULATE}.get(method, {})
-            if ufunc in known:
+            own = getattr(ufunc, method)
+            known = {"reduce": REDUCE, "accumulate": ACCUMULATE}.get(method, {}).get(ufunc, own)
+            if lookup(known) is not None:
                 kwargs = {k: a for k, a in kwargs.items() if a is not None or k == "axis"}
-                return apply(known[ufunc], args, {"axis": 0, **kwargs})
+                return apply(known, args, {"axis": 0, **kwargs})
         if method == "outer":
             a, b = args
             a = apply(np.reshape, (a, np.shape(plain(a)) + (1,) * np.ndim(plain(b))))

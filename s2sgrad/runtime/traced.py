@@ -319,8 +319,8 @@ def as_complex(real, imag=0):
 def _item(self, *where):
     data = plain(self)
     if where:
-        flat = where[0] if len(where) == 1 and type(where[0]) is int else where
-        element = self[np.unravel_index(flat, data.shape)] if type(flat) is int else self[tuple(plain_key(flat))]
+        at = where[0] if len(where) == 1 else where
+        element = self[tuple(plain_key(at)) if isinstance(at, tuple) else np.unravel_index(at, data.shape)]
     else:
         element = self
     if not isinstance(element, Tensor):

@@ -127,3 +127,32 @@ def test_roots_of_a_polynomial():
         return np.sum(np.abs(np.roots(p)) ** 2)
 
     assert np.allclose(grad(f)(np.array([1.0, -3.0, 1.0, 2.0])), [-16, -6, -2, 0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.r_[x[0], 2.0, x[1] * x[0], 1:3] ** 2),
+        lambda x: np.sum(np.c_[x[0], x, np.arange(3.0), 2 * x[1]] ** 2),
+        lambda x: np.sum(np.r_[x, x[::-1] ** 2] * np.arange(6.0)[:, None]),
+        lambda x: sum(v * v * (1 + i[0]) for i, v in np.ndenumerate(x)),
+        lambda x: x.item((1, 1)) * x.item(0) + x.item(1, 2) ** 2 + x.item(np.int64(3)),
+        lambda x: np.sum(np.logaddexp.reduce(x, axis=1)),
+    ],
+)
+def test_arrays_put_together_and_entries_one_by_one(f):
+    x = np.array([[1.3, 0.7, 2.1], [0.4, 1.9, 0.8], [1.1, 0.2, 2.6]])
+    assert np.allclose(grad(f)(x), differences(f, x))
+
+
+def test_what_is_put_together_keeps_its_type_and_directions_are_refused():
+    seen = []
+
+    def f(x):
+        y = np.r_[x, 2.0]
+        seen.append(y.dtype)
+        return y.sum()
+
+    assert grad(f)(np.ones(2, np.float32)).dtype == np.float32 and seen == [np.float32]
+    with pytest.raises(TapeError, match="directions in a string"):
+        grad(lambda x: np.r_["0,2", x, x].sum())(np.ones(2))
