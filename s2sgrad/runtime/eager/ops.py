@@ -16,6 +16,7 @@ from s2sgrad.runtime.eager import (  # noqa: F401
     losses,
     matrices,
     methods,
+    modules,
     neural,
     out,
     printing,
