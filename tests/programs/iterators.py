@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import operator
 
 import numpy as np
 
@@ -313,3 +314,113 @@ def the_first_of_equal_ones(x):
 def choice_by_a_function_with_a_name_of_ours(x):
     items, i, values, item = 1.0, 2.0, 3.0, 4.0
     return sum(v * items * i for v in x if v < values) * item
+
+
+@program(X, engine="compiled", smooth=True)
+def running_sums(x):
+    return sum(itertools.accumulate(x)) ** 2
+
+
+@program(X, engine="compiled", smooth=True)
+def accumulated_by_a_lambda(x):
+    c = list(itertools.accumulate(x, lambda a, b: a * 0.5 + b * x[0]))
+    return c[-1] * c[1]
+
+
+@program(X, engine="compiled", smooth=True)
+def accumulated_in_a_loop(x):
+    s = 0.0
+    for v in itertools.accumulate(x, operator.mul):
+        s += v * v
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def accumulated_from_a_beginning(x):
+    c = list(itertools.accumulate(x, operator.add, initial=1.0))
+    return c[-1] * c[0] * c[2]
+
+
+@program(X, engine="compiled", smooth=True)
+def largest_so_far(x):
+    return np.sum(np.array(list(itertools.accumulate(x, max))) ** 2)
+
+
+@program(X, engine="tape", smooth=True)
+def accumulated_until(x):
+    s = 0.0
+    for v in itertools.accumulate(x, operator.mul):
+        if v < -0.7:
+            break
+        s += v * v
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def accumulated_in_parts(x):
+    it = itertools.accumulate(x)
+    s = 0.0
+    for v in it:
+        s += v
+        if v < 0:
+            break
+    for v in it:
+        s += v * v
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def arrays_in_a_chain(x):
+    s = 1.0
+    for v in itertools.chain(x[:2], x[2:] * 3):
+        s = s * 0.5 + v * v
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def lists_in_a_chain(x):
+    a = [v * 2 for v in x if v > 0]
+    b = [v * v for v in x]
+    return sum(v * v for v in itertools.chain(a, b, [1.0]))
+
+
+@program(X, engine="compiled", smooth=True)
+def the_same_several_times(x):
+    s = 1.0
+    for v in itertools.repeat(x[0] * 2, 3):
+        s = s * v + x[1]
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def called_with_pairs(x):
+    return sum(itertools.starmap(operator.mul, zip(x, x[1:])))
+
+
+@program(X, engine="compiled", smooth=True)
+def lists_put_together(x):
+    xs, ys = [], [x[0]]
+    for v in x:
+        if v > 0:
+            xs.append(v * v)
+        else:
+            ys.append(v)
+    zs = xs + ys
+    ws = ys + [1.0, 2.0] + xs
+    return sum(zs) * zs[0] + ws[-1] * zs[2] + (xs + [1])[0]
+
+
+@program(X, engine="compiled", smooth=True)
+def put_together_and_changed(x):
+    xs = []
+    for v in x:
+        if v > 0:
+            xs.append(v * v)
+    ys = xs + [x[1], 2.0]
+    zs = [0.0] * 2
+    for i in range(2):
+        zs[i] = ys[i] * ys[i + 1]
+    both = zs + ys
+    zs[0] = zs[1] * x[0]
+    xs.append(zs[0])
+    return sum(both) * sum(xs) + sum(zs) ** 2

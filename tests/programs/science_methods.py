@@ -257,7 +257,7 @@ def deque_window(x):
     return s
 
 
-@program(np.array([1.0, 2.0, 3.0]), engine="tape")
+@program(np.array([1.0, 2.0, 3.0]), engine="compiled")
 def accumulate_iter(x):
     return sum(v**2 for v in itertools.accumulate(x))
 

@@ -372,6 +372,26 @@ def generator(x):
     yield x
 
 
+def grouped(x):
+    return sum(sum(g) ** 2 for _, g in itertools.groupby(x))
+
+
+HAT = np.vectorize(lambda v: max(1 - abs(v), 0.0))
+
+
+def vectorized(x):
+    return np.sum(HAT(x))
+
+
+def choice_in_a_loop(x):
+    f = np.sin
+    s = 0.0
+    for v in x:
+        s += f(v)
+        f = np.cos
+    return s
+
+
 def tries(x):
     try:
         y = x[0]
@@ -392,6 +412,9 @@ def tries(x):
         (comprehension, r"itertools.cycle\(\) over values that carry a derivative, in this form"),
         (one_branch_only, "y may have no value here: it is assigned in one branch only"),
         (without_rule, "busday_count has no derivative rule"),
+        (grouped, r"groupby\(\) of values that carry a derivative is not compiled"),
+        (vectorized, "HAT, which np.vectorize makes"),
+        (choice_in_a_loop, "f stands for different kinds of things in the turns of this loop"),
         (unknown_keyword, "the derivative rule of multiply does not cover this call"),
         (rebinds_a_global, "OUTSIDE is rebound outside of the function"),
         (hidden_read, r"locals\(\) reaches local variables"),

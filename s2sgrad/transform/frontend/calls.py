@@ -32,7 +32,7 @@ from s2sgrad.transform.frontend.kinds import (
     is_one_number,
     text,
 )
-from s2sgrad.transform.frontend.positions import CONSUMING
+from s2sgrad.transform.frontend.positions import CONSUMING, LISTED
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Choice, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
@@ -152,6 +152,8 @@ class Calls:
                 return self.expression(node.args[0]) if isinstance(node.args[0], gast.ListComp) else self.list_of(node)
             if function in (max, min) and node.keywords:
                 return self.extreme_of(function, node)
+        if function in self.session.plain(LISTED, function):
+            return self.listed_iterator(function, node)
         if function in (max, min) and not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args):
             return self.extreme(function, node)
         if isinstance(function, np.ufunc) and sorted(str(k.arg) for k in node.keywords) == ["out", "where"]:

@@ -35,6 +35,7 @@ from s2sgrad.transform.frontend.kinds import (
     is_foreign,
     is_live,
     part,
+    text,
     tuple_union,
 )
 from s2sgrad.transform.frontend.resolve import Known
@@ -43,6 +44,10 @@ from s2sgrad.transform.ir import Kind
 
 # what is compiled in the place of a builtin that is not
 _INSTEAD = {dict: "{...}", set: "a list"}
+
+
+# Modules of Python's own whose functions have no derivatives, but do something with what has.
+NO_MATHEMATICS = frozenset({"itertools", "functools", "_functools", "heapq", "_heapq", "bisect", "_bisect", "copy"})
 
 
 class Expressions(InertExpressions):
@@ -522,7 +527,9 @@ class Expressions(InertExpressions):
         kinds = [self.type_of(t) for t in things]
         if function is operator.add and kinds[0].kind in SEQUENCES and kinds[0].kind is kinds[1].kind:
             if any(k.items is None for k in kinds):
-                self.refuse("lists of unknown length that carry a derivative are put together", node)
+                if kinds[0].kind is Kind.LIST:
+                    return self.chained(*(self.place_value(t) for t in things), node)
+                self.refuse("tuples of unknown length that carry a derivative are put together", node)
             items = [item for thing in things for item in self.items_of(thing, node)]
             return self.make_container(types.sequence(kinds[0].kind, list(map(self.type_of, items))), items, node)
         if function is operator.mul and kinds[0].kind in SEQUENCES and kinds[0].items is not None:
@@ -572,6 +579,10 @@ class Expressions(InertExpressions):
             instead = _INSTEAD.get(function)
             hint = f" ({instead} is)" if instead else ""
             self.refuse(f"the builtin {name} of values that carry a derivative is not compiled{hint}", node)
+        if isinstance(function, np.vectorize):
+            self.refuse(f"{text(node.func)}, which np.vectorize makes, is not compiled", node)
+        if getattr(function, "__module__", None) in NO_MATHEMATICS:
+            self.refuse(f"{name}() of values that carry a derivative is not compiled, in this form", node)
         self.refuse(f"{name} has no derivative rule (s2sgrad.rules.table says how to register one)", node)
 
     def as_array(self, thing, function, others, node):

@@ -323,7 +323,7 @@ class Lists:
         self.track(name, value)
 
     def chained(self, first: ir.Value, second: ir.Value, node) -> ir.Value:
-        """Two lists put together, one of which has a known length."""
+        """Two lists put together."""
         a, b = first.type, second.type
         element = types.join(self.element_type(a), self.element_type(b)) if a.items != () else self.element_type(b)
         active = is_active(first) or is_active(second)

@@ -57,6 +57,7 @@ from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.generators import Generators
 from s2sgrad.transform.frontend.heap import Heap
 from s2sgrad.transform.frontend.hoisting import perhaps_changing
+from s2sgrad.transform.frontend.iterators import Iterators
 from s2sgrad.transform.frontend.kinds import (
     LEFT,
     NEVER,
@@ -108,6 +109,7 @@ class Lowering(
     Optional,
     Loops,
     Positions,
+    Iterators,
     Dicts,
     Lists,
     Unsized,

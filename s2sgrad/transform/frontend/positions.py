@@ -35,6 +35,7 @@ CHOOSING = {sorted, filter, reversed, itertools.islice, itertools.takewhile, ite
 CALLING_FIRST = {filter, itertools.takewhile, itertools.dropwhile}
 WHOLE = {itertools.product, zip}  # all of their arguments are iterables
 OTHERS = {enumerate, map, itertools.starmap}
+LISTED = {itertools.accumulate, itertools.chain, itertools.repeat}
 CONSUMING = {sum, max, min, list, tuple, sorted, functools.reduce}
 
 
@@ -239,6 +240,8 @@ class Positions:
 
     def mapped(self, function, args, target, taken, node) -> tuple:
         """``map(f, xs)``: the elements of `xs`, and a call for each."""
+        if function is itertools.starmap and len(args) == 2 and self.iterator_of(args[1]) is zip:
+            function, args = map, [args[0], *args[1].args]
         given = [stored(self.new_name("item")) for _ in args[1:]]
         if function is not map or not given:
             self.refuse("this way of calling a function for each element is not compiled", node)
