@@ -261,11 +261,13 @@ def assign(target, function, args, kwargs=None, mask=True):
     with np.errstate(all="ignore") if mask is not True else np.errstate():
         value = apply(function, args, kwargs)
     raw = plain(value)
-    if not np.can_cast(np.asarray(raw).dtype, target.dtype, kwargs.get("casting", "same_kind")):
-        function(*plain(tuple(args)), **plain(kwargs), out=plain(target))  # raises as NumPy does
+    cast = np.asarray(raw).dtype != target.dtype
     if mask is not True:
         value = apply(np.where, (mask, value, target))
         raw = plain(value)
+    if cast:  # NumPy may compute in the type of what it writes to, and raises where that is no type to cast to
+        raw = duplicate(plain(target))
+        function(*plain(tuple(args)), **plain(kwargs), **({} if mask is True else {"where": plain(mask)}), out=raw)
     node = value.node if isinstance(value, Tensor) else None
     if np.shape(raw) != target.shape:
         if np.broadcast_shapes(np.shape(raw), target.shape) != target.shape:

@@ -523,3 +523,13 @@ def rows_between(x):
 def more_names_than_values_are_known(x):
     a, b, *c, d = x
     return a * b * d * c[0]
+
+
+@program(LINE.astype(np.float32), engine="tape")
+def sums_in_the_type_of_what_is_written_to(x):
+    s = np.zeros(6)
+    np.sum(np.outer(x, x), axis=0, out=s)
+    np.cumsum(s * x, out=s)
+    t = np.zeros(6, np.float32)
+    np.multiply(s, 1.1, out=t, where=s > 2.0, casting="same_kind")
+    return np.sum(s * s) + np.sum(t)
