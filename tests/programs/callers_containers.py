@@ -271,3 +271,19 @@ def list_that_no_array_can_be_made_of(x, q):
         return np.sum(q) + np.sum(x)
     except ValueError:
         return np.sum(x * q[1])
+
+
+@program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="tape", argnums=1)
+def function_reads_a_dict_that_changes_later(x, q, d):
+    read = lambda a: d["b"]
+    s = np.sum(d["a"])
+    d["b"] += 0.5
+    return sum(v * v for v in q) * read(x) + s
+
+
+@program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="tape", argnums=1)
+def function_in_a_list_reads_a_dict_that_changes_later(x, q, d):
+    readers = [lambda a: d["b"] * a]
+    s = np.sum(d["a"])
+    d["b"] += 0.5
+    return sum(v * v for v in q) * readers[0](x) + s

@@ -109,7 +109,8 @@ class InertExpressions:
             if name in self.local and name != nested.name and (self.bindings.get(name, 0) != 1 or name not in self.env):
                 self.refuse(f"{nested.name} uses {name}, which is assigned more than once, and is passed on", node)
             thing = self.env.get(name)
-            if name in self.mutable and isinstance(thing, ir.Value) and thing.type.kind is Kind.ARRAY:
+            followed = isinstance(thing, ir.Value) and (thing.type.kind is Kind.ARRAY or thing in self.objects)
+            if name in self.mutable and followed:
                 self.refuse(f"{nested.name} uses {name}, which is changed, and is passed on", node)
 
     def facts(self, node, bound: dict) -> tuple:
