@@ -18,6 +18,7 @@ from s2sgrad.runtime.arguments import is_active, plain
 from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.record import NATIVE, Traced, apply, call_plain
+from s2sgrad.runtime.refusals import unseen
 from s2sgrad.runtime.results import wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor
@@ -279,25 +280,29 @@ for _kind in (np.float64, np.float32, np.complex128, np.complex64):
 BUILTINS = {"float": CLASSES[float], "complex": CLASSES[complex], "type": _Type}
 
 
-def _stand_in(name):
+def _stand_in(name, writes):
     def call(*args, **kwargs):
         from s2sgrad.runtime import stand_ins
         from s2sgrad.runtime.fallback import recording
 
+        if writes and args and type(args[0]) is np.ndarray and is_active((args, kwargs)):
+            raise unseen()
         return recording(getattr(stand_ins, name))(*map(recording, args), **kwargs)
 
     return call
 
 
-for _name in ("copyto", "put", "place", "putmask", "apply_along_axis", "piecewise", "fromfunction"):
-    NATIVE[getattr(np, _name)] = _stand_in(_name)
+for _name in ("copyto", "put", "place", "putmask"):
+    NATIVE[getattr(np, _name)] = _stand_in(_name, writes=True)
+for _name in ("apply_along_axis", "piecewise", "fromfunction"):
+    NATIVE[getattr(np, _name)] = _stand_in(_name, writes=False)
 
 
 class _Join:
     """`np.r_` or `np.c_`: what is between its brackets, put together."""
 
     def __init__(self, real, name):
-        self._real, self._join = real, _stand_in(name)
+        self._real, self._join = real, _stand_in(name, writes=False)
 
     def __getitem__(self, key):
         out = self._real[plain(key)]

@@ -18,7 +18,7 @@ from s2sgrad.runtime.keywords import by_name, keyword_names
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.operands import as_data
-from s2sgrad.runtime.refusals import missing, title
+from s2sgrad.runtime.refusals import missing, title, unseen
 from s2sgrad.runtime.results import carries, without_derivative, wrap, wrap_views
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
 from s2sgrad.runtime.views import ITEM, along, duplicate, refresh, replace, write
@@ -246,11 +246,7 @@ def _into(function, args, kwargs, target):
     else:
         if idle:
             return function(*plain(tuple(args)), **plain(kwargs), **where, out=target)
-        raise TapeError(
-            "a recorded value is written into a plain array that the tape does not see\n"
-            f"  at {user_location()}\n"
-            "Make the array within the function, or pass it as an argument."
-        )
+        raise unseen()
     assign(target, function, args, kwargs, mask)
     return target
 

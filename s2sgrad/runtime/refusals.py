@@ -66,3 +66,12 @@ def require_numeric(dtype) -> None:
 
 def title(function):
     return getattr(function, "__name__", repr(function))
+
+
+def unseen() -> TapeError:
+    """The error about a recorded value that would be lost in an array of which the tape knows nothing."""
+    return TapeError(
+        "a recorded value is written into a plain array that the tape does not see\n"
+        f"  at {user_location()}\n"
+        "Make the array within the function, or pass it as an argument."
+    )

@@ -1058,3 +1058,26 @@ def array_or_its_reshaped(a, k):
         w = a
     a[1] = 0.5 * k
     return np.sum(0.5 * w * w)
+
+
+@program(LINE, engine="compiled")
+def array_of_the_outside_in_the_next_turn(x):
+    u = np.zeros_like(x)
+    for i in range(3):
+        u[1] = 1.5
+        u, x = x, np.cumsum(x)
+    return 0.5 + np.sum(x)
+
+
+def at_the_end(a):
+    a[-1] = 1.0
+    return a
+
+
+@program(LINE, [1.8, 0.8], engine="compiled")
+def cotangents_of_one_array_under_two_names(x, q):
+    q.append(at_the_end(x))
+    with np.errstate(all="ignore"):
+        if x[1] > 0.5:
+            return x[1]
+    return x[2] + sum(v for v in q)

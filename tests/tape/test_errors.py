@@ -230,6 +230,32 @@ def test_what_takes_plain_data_is_an_error_that_names_the_line(f):
     assert "test_errors.py" in raised((TapeError, MissingRuleError), f)
 
 
+class Holder:
+    def __init__(self):
+        self.u = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        lambda u, x: np.copyto(u, x),
+        lambda u, x: np.put(u, [0], x[0]),
+        lambda u, x: np.place(u, [True, False, False], x[0]),
+        lambda u, x: np.putmask(u, [True, False, False], x[0]),
+        lambda u, x: np.multiply(x, 2, out=u),
+        lambda u, x: np.add.at(u, [0, 0], x[:2]),
+        lambda u, x: np.multiply.at(u, [0, 0], x[:2]),
+    ],
+)
+def test_what_is_stored_in_an_array_of_an_object_is_an_error(store):
+    def f(x, holder):
+        u = holder.u
+        store(u, x)
+        return np.sum(holder.u * x)
+
+    assert "that the tape does not see" in raised(TapeError, lambda x: f(x, Holder()))
+
+
 def test_the_line_is_the_users_and_not_the_standard_librarys():
     import statistics
 

@@ -233,6 +233,7 @@ class Loops(Unrolling, Rows):
                 now = {n for n in names if self.is_none(before.get(n)) is True and end.get(n) is not before[n]}
                 changed, bound = changed or not now <= bound, bound | now
                 changed = self.ways_of_turn(parameters, end, later) or changed
+                changed = self.outside_of_turn(parameters, end) or changed
                 if not changed:
                     break
             else:

@@ -487,6 +487,18 @@ class Writes(WritingCalls):
                     changed = True
         return changed
 
+    def outside_of_turn(self, parameters: dict, end: dict) -> bool:
+        """Note that a turn leaves an array of the outside in a name, which the next one may write into; is it new?"""
+        grown = False
+        for name, parameter in parameters.items():
+            for region in self.regions_of(end.get(name)):
+                mine = {r.root() for r in self.regions_of(parameter)}
+                if region.root().external and region.root() not in mine:
+                    grown = True
+                    for other in mine:
+                        region.join(other)
+        return grown
+
     def is_looked_up(self, view: ir.Value, now, names: list, before: dict, end: dict) -> bool:
         """Is `now` the view, of an array that a loop carries under one of `names`, that `view` was before the loop?"""
         root = self.root(view)

@@ -83,16 +83,17 @@ def _with_callees(block: ir.Block, in_place: bool, callees: dict) -> ir.Block:
     return block
 
 
-def tidy(before: list, block: ir.Block) -> ir.Block:
+def tidy(before: list, block: ir.Block, own=()) -> ir.Block:
     """A block of generated statements that runs after the statements `before`, made short.
 
-    The reverse pass asks for this before it decides what a loop has to save.
+    The reverse pass asks for this before it decides what a loop has to save. `own` are the numbers of the results that
+    may be added to in place afterwards: each has memory of its own.
     """
     from s2sgrad.transform.build import Builder  # builders simplify: the two know each other
 
     for _ in range(ROUNDS):
         size = sum(1 for _ in walk.statements(block))
-        block = shared(before, block)
+        block = shared(before, block, [block.results[i] for i in own])
         build = Builder()
         build.unstable = Memory(ir.Block([*before, *block.statements], block.results)).is_written
         for s in before:

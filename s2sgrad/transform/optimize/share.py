@@ -54,9 +54,12 @@ def share(function: ir.Function) -> ir.Function:
     return dataclasses.replace(function, body=ir.Block(statements[:at] + block.statements, block.results))
 
 
-def shared(before: list, block: ir.Block) -> ir.Block:
-    """The block, which runs after the statements `before`, without what was computed already."""
-    sharer = _Sharer(buffers([*before, *block.statements]))
+def shared(before: list, block: ir.Block, own=()) -> ir.Block:
+    """The block, which runs after the statements `before`, without what was computed already.
+
+    The values `own` are added to in place where the block ends.
+    """
+    sharer = _Sharer(buffers([*before, *block.statements], own))
     table: dict = {}
     for s in before:
         sharer.note(s, table)
@@ -65,9 +68,9 @@ def shared(before: list, block: ir.Block) -> ir.Block:
     return ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results))
 
 
-def buffers(statements: list) -> set:
-    """The values that are added to in place somewhere, or that share memory with one by being it."""
-    found: set = set()
+def buffers(statements: list, known=()) -> set:
+    """The values that are added to in place somewhere, or are `known` to be, or share memory with one by being it."""
+    found: set = set(known)
     size = -1
     body = ir.Block(statements)
     everything = [s for s in walk.statements(body) if isinstance(s, (ir.Accumulate, ir.Store, ir.For, ir.If))]

@@ -120,7 +120,7 @@ class Flow(Operations):
         self.scope, self.build = outer, build
         touched = [slot for scope in scopes for slot in scope.cotangents if slot[0] not in scope.local]
         slots = dict.fromkeys(touched)
-        results, operands, after = [], ([], []), {}
+        results, operands, owned, after = [], ([], []), ([], []), {}
         for slot in slots:
             ends = []
             for scope, builder in zip(scopes, builders, strict=True):
@@ -134,7 +134,8 @@ class Flow(Operations):
             result = Value(slot_name(slot), merged_type([types.type_of(e.operand) for e in ends], t))
             result.partial = slot[0].partial and not isinstance(s, ir.Same)
             results.append(result)
-            for branch, end in zip(operands, ends, strict=True):
+            for branch, own, end in zip(operands, owned, ends, strict=True):
+                own += [len(branch)] if end.owned else []
                 branch.append(end.operand)
             after[slot] = Cotangent(result, all(e.owned for e in ends), any(e.partial for e in ends))
         for slot, cotangent in after.items():
@@ -143,8 +144,8 @@ class Flow(Operations):
             return
         blocks = []
         exported: dict = {}
-        for forward, builder, ends in zip((s.then, s.orelse), builders, operands, strict=True):
-            backward = optimize.tidy(forward.statements, ir.Block(builder.statements, tuple(ends)))
+        for forward, builder, ends, own in zip((s.then, s.orelse), builders, operands, owned, strict=True):
+            backward = optimize.tidy(forward.statements, ir.Block(builder.statements, tuple(ends)), own)
             if self.is_kept() and not isinstance(s, ir.Same):
                 backward = with_residuals(backward, forward, (), (), self.memory.is_volatile)
             backward = self.settled(forward, backward)
@@ -319,6 +320,7 @@ class Flow(Operations):
         """Put the backward loop together and add it."""
         build = self.build
         carried, operands, results = [], [], []
+        own = [i for i, (c, _) in enumerate(entering) if c in written]
         for (c, path), before in entering.items():
             slot = (c.result, path)
             if c in written and c not in buffers:
@@ -345,13 +347,14 @@ class Flow(Operations):
             end = scope.cotangents[slot]
             result = Value(slot_name(slot), merged_type([types.type_of(end.operand)], t))
             carried.append(ir.Carried(parameter, initial, result))
+            own += [len(operands)] if end.owned else []
             operands.append(end.operand)
             kept.append((slot, Cotangent(result, end.owned, end.partial)))
         lists = []
         for source, operand in rows:
             lists.append((source, Value("rows", Type(Kind.LIST, element=types.of_each(types.type_of(operand), 0)))))
             operands.append(operand)
-        block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)))
+        block = optimize.tidy(forward.statements, ir.Block(inner.statements, tuple(operands)), own)
         rows = [v for source in s.sources for v in walk.pattern(source.element)]
         asking = functools.partial(with_templates, lengths=inner.lengths, forward=forward)
         block = with_residuals(block, forward, walk.enters(s), rows, self.memory.is_volatile, asking)
