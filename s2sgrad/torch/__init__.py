@@ -31,7 +31,7 @@ from s2sgrad.runtime.eager.shapes import CONTIGUOUS as _CONTIGUOUS
 from s2sgrad.runtime.eager.shapes import PRESERVE as _PRESERVE
 from s2sgrad.runtime.eager.tensor import Size, Tensor
 from s2sgrad.runtime.grad_mode import is_grad_enabled
-from s2sgrad.torch import autograd, cuda, fft, linalg, nn, optim, special
+from s2sgrad.torch import autograd, cuda, fft, linalg, nn, special
 
 globals().update({d.name: d for d in _ALL if d.name != "bool"})
 globals().update(_FUNCTIONS)
@@ -67,7 +67,6 @@ __all__ = [
     "linalg",
     "nn",
     "no_grad",
-    "optim",
     "set_default_dtype",
     "set_grad_enabled",
     "special",

@@ -208,29 +208,6 @@ def cuda(self, device=None):
     raise RuntimeError("there is no CUDA device here: tensors live on the CPU")
 
 
-class Storage:
-    """The memory that a tensor and its views share."""
-
-    def __init__(self, array):
-        self._array = array
-
-    def data_ptr(self):
-        """The address."""
-        return self._array.__array_interface__["data"][0]
-
-    def nbytes(self):
-        """The size in bytes."""
-        return self._array.nbytes
-
-    size = __len__ = nbytes
-
-
-@method("untyped_storage")
-def untyped_storage(self):
-    """The memory of the tensor, of which it may be a part."""
-    return Storage(_memory(self._a)[0])
-
-
 @op()
 def get_device(input):
     """The number of the device: -1, which is the CPU."""

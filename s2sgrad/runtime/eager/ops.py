@@ -16,7 +16,6 @@ from s2sgrad.runtime.eager import (  # noqa: F401
     losses,
     matrices,
     methods,
-    modules,
     neural,
     out,
     printing,
