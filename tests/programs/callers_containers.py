@@ -275,10 +275,10 @@ def list_that_no_array_can_be_made_of(x, q):
 
 @program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="tape", argnums=1)
 def function_reads_a_dict_that_changes_later(x, q, d):
-    read = lambda a: d["b"]
     s = np.sum(d["a"])
+    read = lambda a: d["b"]
     d["b"] += 0.5
-    return sum(v * v for v in q) * read(x) + s
+    return sum((np.sum(v) ** 2 for v in q)) * read(x) + s
 
 
 @program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="tape", argnums=1)
