@@ -25,6 +25,7 @@ from s2sgrad.transform.frontend.scan import LOOPS, WRITERS, breaks, is_pair, jum
 DEEPEST = 4  # generators that run over generators
 YIELDS = (gast.Yield, gast.YieldFrom)
 STRANGE = (gast.YieldFrom, gast.Return, gast.Await, gast.Global, gast.Nonlocal, gast.Try, gast.With, gast.NamedExpr)
+CONSUMING = ("sum", "list", "tuple")
 BLOCKS = ("body", "orelse", "finalbody")
 APART = (gast.IfExp, gast.BoolOp, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)  # parts of them may not be evaluated
 
@@ -49,7 +50,7 @@ class Generators:
             return [s]
         if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return, gast.Expr)) and s.value is not None:
             before, value = self.collected_first(s.value)
-            if before:
+            if before and self.may_come_first(s):
                 s = replaced(s, value=value)
                 return [*self.without_generators(before, depth), s]
         if isinstance(s, gast.For):
@@ -149,7 +150,7 @@ class Generators:
                 if self.is_used_up_first(clause.iter) and not clause.is_async:
                     return self.collected_in(before, node, clause)
             consumed = isinstance(node, gast.Call) and len(node.args) == 1 and not node.keywords
-            if consumed and isinstance(node.func, gast.Name) and node.func.id in ("sum", "list", "tuple"):
+            if consumed and isinstance(node.func, gast.Name) and node.func.id in CONSUMING:
                 inner = node.args[0]
                 if self.is_used_up_first(inner) and self.is_builtin(node.func.id, getattr(builtins, node.func.id)):
                     name = self.free_name("item")
@@ -175,6 +176,24 @@ class Generators:
         """Is it the call of a generator that may run before what it stands in, as it changes nothing?"""
         found = self.generator_called(node)
         return found is not None and not changes_arrays(found[0])
+
+    def may_come_first(self, s) -> bool:
+        """May the generators that a statement uses up run before all else that it evaluates?
+
+        They may where nothing is evaluated before them, and where no call changes what another one sees.
+        """
+        value = s.value
+        first = value.args[0] if isinstance(value, gast.Call) and value.args else value
+        if isinstance(first, gast.ListComp | gast.GeneratorExp):
+            first = first.generators[0].iter
+        if not isinstance(s, gast.AugAssign) and self.generator_called(first) is not None:
+            return True
+        nodes = list(syntax.walk(value))
+        bodies = [found[0] for n in nodes if (found := self.generator_called(n)) is not None]
+        nodes += [n for tree in bodies for one in tree.body for n in syntax.walk(one)]
+        calls = [n for n in nodes if isinstance(n, gast.Call) and self.generator_called(n) is None]
+        others = [n for n in calls if not (isinstance(n.func, gast.Name) and n.func.id in CONSUMING)]
+        return not any(isinstance(n, gast.NamedExpr) for n in nodes) and all(map(self.is_quiet_call, others))
 
     def collected_in(self, before: list, node, clause):
         """The name of a list that statements `before` fill with what a comprehension over a generator gives."""

@@ -210,6 +210,7 @@ class Lowering(
         bound = set().union(*map(self.names.stores, body))
         self.local |= bound
         self.identifiers |= bound
+        self.read_names = frozenset().union(*map(self.names.loads, body))
         self.part_names = leaving.parts
         self.read_before = leaving.read
         self.partial = leaving.results  # names that are bound only where a flag says so

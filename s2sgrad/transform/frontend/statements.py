@@ -5,6 +5,7 @@ stands for a number, and a change in place elsewhere. Anything stored where it c
 refused if a derivative flows through it.
 """
 
+import dataclasses
 import functools
 import operator
 import sys
@@ -39,6 +40,28 @@ from s2sgrad.transform.frontend.scan import (
 )
 from s2sgrad.transform.frontend.values import FUNCTIONS, Inert, Nested, Unbound, is_lost
 from s2sgrad.transform.ir import Kind
+
+QUIET = (
+    gast.Constant,
+    gast.Name,
+    gast.Lambda,
+    gast.Tuple,
+    gast.List,
+    gast.Compare,
+    gast.BoolOp,
+    gast.UnaryOp,
+    gast.IfExp,
+)
+
+
+def may_raise(node) -> bool:
+    """May evaluating an expression for its own sake raise an exception, for all that its text says?"""
+    match node:
+        case gast.Attribute(attr="shape" | "ndim" | "size" | "dtype" | "T"):
+            return may_raise(node.value)
+        case gast.Lambda() | gast.Constant() | gast.Name():
+            return False
+    return not isinstance(node, QUIET) or any(map(may_raise, syntax.children(node)))
 
 
 def has_none(statement) -> bool:
@@ -179,7 +202,8 @@ class Statements:
             if same is not None and (name not in self.mutable or same.type.kind is Kind.ARRAY):
                 thing = same
             else:
-                thing = self.bind(thing, name)
+                unread = name not in self.read_names and may_raise(thing.node)
+                thing = self.bind(dataclasses.replace(thing, pure=thing.pure and not unread), name)
         elif isinstance(thing, (ir.Constant, ir.Code)):
             node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
             thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
