@@ -411,6 +411,8 @@ def diff_adjoint(g, n, axis):
 
 
 def diff_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
+    if n == 0:
+        return g
     if np.size(g) == 0:
         return zeros_of(a)
     if prepend is None and append is None:
@@ -419,10 +421,14 @@ def diff_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
 
 
 def diff_prepend_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
+    if n == 0:
+        return zeros_of(prepend)
     return unbroadcast(between(diff_adjoint(g, n, axis), 0, end_length(prepend, axis), axis), prepend)
 
 
 def diff_append_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
+    if n == 0:
+        return zeros_of(append)
     whole, length = diff_adjoint(g, n, axis), end_length(append, axis)
     return unbroadcast(between(whole, np.shape(whole)[axis] - length, length, axis), append)
 
@@ -447,6 +453,8 @@ def spread_end(end, like, axis):
 
 
 def diff_pushforward(t, out, a, n=1, axis=-1, prepend=None, append=None):
+    if n == 0:
+        return t
     around = [np.zeros_like(a, shape=np.shape(spread_end(e, a, axis))) for e in (prepend, append) if e is not None]
     if prepend is not None:
         t = np.concatenate([around[0], t], axis)

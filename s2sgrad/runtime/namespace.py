@@ -18,7 +18,7 @@ from s2sgrad.runtime.arguments import is_active, plain
 from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.record import NATIVE, Traced, apply, call_plain
-from s2sgrad.runtime.refusals import unseen
+from s2sgrad.runtime.refusals import missing, unseen
 from s2sgrad.runtime.results import wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor
@@ -52,6 +52,7 @@ class Namespace(types.ModuleType):
 
 _namespaces = {}
 _versions = {}
+_originals = {}  # from the id of a version, which lives on, to what it is the version of
 
 
 def namespace_of(module) -> Namespace:
@@ -68,10 +69,16 @@ def recording_version(value):
         return JOINS.get(id(value), value)
     try:
         if value not in _versions:
-            _versions[value] = _make_version(value)
+            version = _versions[value] = _make_version(value)
+            _originals[id(version)] = value
         return _versions[value]
     except TypeError:  # unhashable
         return value
+
+
+def real_version(version):
+    """What a recording version is the version of; all else as it is."""
+    return _originals.get(id(version), version)
 
 
 def _make_version(function):
@@ -278,6 +285,7 @@ for _kind in (np.float64, np.float32, np.complex128, np.complex64):
     CLASSES[_kind] = _converting(_kind, _scalar(_kind))
 
 BUILTINS = {"float": CLASSES[float], "complex": CLASSES[complex], "type": _Type}
+_originals.update({id(version): getattr(builtins, name) for name, version in BUILTINS.items()})
 
 
 def _stand_in(name, writes):
@@ -305,10 +313,12 @@ class _Join:
         self._real, self._join = real, _stand_in(name, writes=False)
 
     def __getitem__(self, key):
+        parts = key if isinstance(key, tuple) else (key,)
+        if is_active([end for part in parts if isinstance(part, slice) for end in (part.start, part.stop, part.step)]):
+            raise missing(np.arange, "np.r_ and np.c_ have no derivative with respect to the ends of a range")
         out = self._real[plain(key)]
         if not is_active(key):
             return out
-        parts = key if isinstance(key, tuple) else (key,)
         if isinstance(parts[0], str):
             raise TapeError(
                 f"np.r_ with directions in a string is not followed by the tape: use np.concatenate or np.stack\n"

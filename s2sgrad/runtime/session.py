@@ -24,6 +24,7 @@ from s2sgrad.runtime.namespace import (
     drawing,
     in_family,
     namespace_of,
+    real_version,
     recording_version,
     vectorize_version,
 )
@@ -335,6 +336,8 @@ class Session:
                 if twin is value:
                     return function
             return value
+        if kind is types.FunctionType or isinstance(value, type):
+            return real_version(value)
         if isinstance(value, Namespace):
             return value.__dict__["__wrapped_module__"]
         if isinstance(value, Module):
@@ -450,7 +453,7 @@ class Session:
         kind = type(item)
         if kind in _ATOMS or kind is np.ndarray:
             return
-        settled = self.settled(item) if kind in (Traced, tuple) else item
+        settled = self.settled(item) if isinstance(item, _STAND_INS) else item
         if settled is not item:
             put(holder, k, settled)
         elif kind in (list, dict, collections.deque) or _has_attributes(item):
@@ -458,6 +461,7 @@ class Session:
 
 
 _OBJECT = np.dtype(object)
+_STAND_INS = (Traced, tuple, types.FunctionType, types.ModuleType, type)  # what the tape may have put there, or in it
 
 
 def _has_attributes(value) -> bool:

@@ -336,3 +336,35 @@ def array_in_a_dict_changed(x):
     c["n"] += 1
     c["n"][0] = 3.0
     return np.sum(c["n"] ** 2)
+
+
+def filled(q):
+    q.append(2.0)
+
+
+@program(X, 3, engine="tape")
+def list_of_constants_filled_in_a_loop(x, n):
+    xs = []
+    for _ in range(n):
+        xs.append(1.5)
+    ys = xs
+    ys.append(0.5)
+    filled(xs)
+    xs = xs + [x[0]]
+    return sum(xs) * sum(ys + [x[1]])
+
+
+@program(X, 3, engine="tape")
+def dict_of_constants_filled_in_a_branch(x, n):
+    d = {}
+    if n > 2:
+        d["a"] = 2.5
+    d = {**d, "b": x[0]}
+    return sum(d.values())
+
+
+@program(X, 3, engine="compiled")
+def table_of_constants_is_only_read(x, n):
+    xs = [1.0, 2.0]
+    a, b, c = xs + [x[0]]
+    return a * b * c * sum(xs)

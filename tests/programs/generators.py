@@ -180,3 +180,14 @@ def one_array_that_is_summed(x):
 def asked_for_one_by_one(x):
     steps = scaled(x)
     return np.sum(next(steps)) * np.sum(next(steps))
+
+
+@program(X, engine="tape", smooth=True)
+def generator_after_what_changes_it(x):
+    xs = [x[0], x[1]]
+    return xs.pop() + sum(large(xs, 0.0)) * x[2]
+
+
+@program(X, engine="compiled", smooth=True)
+def generator_after_what_changes_nothing(x):
+    return np.sum(x) * sum(large(x, 0.0)) / len(x)

@@ -424,3 +424,14 @@ def put_together_and_changed(x):
     zs[0] = zs[1] * x[0]
     xs.append(zs[0])
     return sum(both) * sum(xs) + sum(zs) ** 2
+
+
+@program(X, engine="tape")
+def chain_of_what_changes(x):
+    y = x * 1.0
+    s = 0.0
+    for i, v in enumerate(itertools.chain(y, y)):
+        s += v * v
+        if i < 2:
+            y[i + 1] = v * 2
+    return s

@@ -565,3 +565,28 @@ def test_a_call_may_give_an_array_of_the_outside(f):
         assert derivative.engine == "tape"
     finally:
         W[:] = before
+
+
+def an_element_that_is_not_there(x, k):
+    v = k[-1]
+    return np.sum(x * x)
+
+
+def a_quotient_by_nothing(x, k):
+    if x[0] > 0:
+        v = 1 / len(k)
+    return np.sum(x * x)
+
+
+def a_key_that_is_not_there(x, k):
+    names = {"a": 1.0}
+    v = names["b"]
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("f", [an_element_that_is_not_there, a_quotient_by_nothing, a_key_that_is_not_there])
+def test_what_nobody_reads_raises_all_the_same(f):
+    with pytest.raises((IndexError, ZeroDivisionError, KeyError)) as plain:
+        f(V.copy(), np.zeros(0))
+    with pytest.raises(plain.type):
+        s2sgrad.value_and_grad(f, mode="compiled")(V.copy(), np.zeros(0))

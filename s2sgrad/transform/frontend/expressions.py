@@ -115,7 +115,10 @@ class Expressions(InertExpressions):
 
     def bind(self, inert: Inert, name: str) -> ir.Value:
         """A value that holds the result of an inert expression."""
-        value = self.value(name, inert.type, regions=inert.regions)
+        t = inert.type
+        if t.kind in (Kind.LIST, Kind.DICT) and t.items is not None and name in self.mutable:
+            t = ir.Type(t.kind)  # what is in it may be something else wherever it is read
+        value = self.value(name, t, regions=inert.regions)
         value.own = not inert.regions
         if inert.pure and name not in self.mutable:
             self.emit(ir.Bind(value, inert.code(), self.found.location(self.current)))

@@ -44,6 +44,8 @@ class Iterators:
     def whole_list(self, node) -> ir.Value:
         """The list of all that an iterable gives."""
         thing = self.expression(node)
+        if any(self.meet(thing, self.env[n]) for n in self.mutable & self.env.keys()):
+            self.refuse("chain() over what the function changes", node)
         if isinstance(thing, ir.Value) and thing.type.kind is Kind.LIST:
             return thing
         found = self.expression(self.located(call(self.builtin(list, node), node), node))
