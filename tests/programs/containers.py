@@ -368,3 +368,28 @@ def table_of_constants_is_only_read(x, n):
     xs = [1.0, 2.0]
     a, b, c = xs + [x[0]]
     return a * b * c * sum(xs)
+
+
+class Holder:
+    pass
+
+
+@program(X, 3, engine="tape")
+def list_changed_under_another_name(x, n):
+    h, k, m = [1.0], [1.0], [1.0]
+    holder = Holder()
+    holder.h = h
+    holder.h.append(2.0)
+    (k if n > 2 else []).append(3.0)
+    max([m, [0.0]]).append(4.0)
+    return sum(h + [x[0]]) * sum(k + [x[1]]) * sum(m + [x[2]])
+
+
+@program(X, 3, engine="tape")
+def list_of_an_object_filled_in_a_loop(x, n):
+    holder = Holder()
+    holder.h = []
+    for _ in range(n):
+        holder.h.append(1.0)
+    holder.h = holder.h + [x[0]]
+    return sum(holder.h) * x[1]

@@ -435,3 +435,12 @@ def chain_of_what_changes(x):
         if i < 2:
             y[i + 1] = v * 2
     return s
+
+
+@program(X, engine="tape", smooth=True)
+def accumulated_by_what_the_loop_changes(x):
+    k, t = 1.0, 0.0
+    for s in itertools.accumulate(x, lambda a, b: a * k + b):
+        t += s
+        k = k * x[0]
+    return t

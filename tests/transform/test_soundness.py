@@ -568,19 +568,19 @@ def test_a_call_may_give_an_array_of_the_outside(f):
 
 
 def an_element_that_is_not_there(x, k):
-    v = k[-1]
+    v = k[-1]  # noqa: F841
     return np.sum(x * x)
 
 
 def a_quotient_by_nothing(x, k):
     if x[0] > 0:
-        v = 1 / len(k)
+        v = 1 / len(k)  # noqa: F841
     return np.sum(x * x)
 
 
 def a_key_that_is_not_there(x, k):
     names = {"a": 1.0}
-    v = names["b"]
+    v = names["b"]  # noqa: F841
     return np.sum(x * x)
 
 

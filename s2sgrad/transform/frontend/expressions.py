@@ -28,6 +28,7 @@ from s2sgrad.transform.frontend.kinds import (
     TAKES_SEQUENCES,
     any_active,
     asks_object,
+    changing_type,
     constant_of,
     describe,
     either,
@@ -115,9 +116,7 @@ class Expressions(InertExpressions):
 
     def bind(self, inert: Inert, name: str) -> ir.Value:
         """A value that holds the result of an inert expression."""
-        t = inert.type
-        if t.kind in (Kind.LIST, Kind.DICT) and t.items is not None and name in self.mutable:
-            t = ir.Type(t.kind)  # what is in it may be something else wherever it is read
+        t = changing_type(inert.type) if name in self.mutable else inert.type
         value = self.value(name, t, regions=inert.regions)
         value.own = not inert.regions
         if inert.pure and name not in self.mutable:

@@ -15,7 +15,7 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, any_active, constant_of
+from s2sgrad.transform.frontend.kinds import MISSING, any_active, changing_type, constant_of
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Inert, Unbound
 from s2sgrad.transform.ir import Kind
@@ -104,6 +104,8 @@ class Heap:
     def fill(self, slot: str, thing) -> ir.Value:
         """Put something into a slot."""
         name = slot.partition("@")[0]
+        if isinstance(thing, Inert):
+            thing = dataclasses.replace(thing, type=changing_type(thing.type))
         thing = self.operand(thing, name)
         if not isinstance(thing, ir.Value):
             node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
@@ -227,13 +229,16 @@ class Heap:
         return any(self.env.get(name) in self.objects for name in self.names.loads(statement))
 
     def forget(self, regions: list) -> None:
-        """Refuse what changes a container with slots behind their back."""
+        """Refuse what changes a container with slots behind their back; know less of others that are changed."""
         roots = {r.root() for r in regions}
         for thing in self.env.values():
-            if isinstance(thing, ir.Value) and thing in self.objects and self.regions[thing].root() in roots:
+            if not isinstance(thing, ir.Value) or thing not in self.regions or self.regions[thing].root() not in roots:
+                continue
+            if thing in self.objects:
                 self.refuse(
                     f"{self.objects[thing].label}, a container of arrays, is changed in a way that is not followed"
                 )
+            thing.type = changing_type(thing.type)
 
     # ------------------------------------------------------------------------------------------- statements
 

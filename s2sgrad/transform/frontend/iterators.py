@@ -8,10 +8,12 @@ import itertools
 import gast
 
 from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import text
 from s2sgrad.transform.frontend.loops import has_entries
 from s2sgrad.transform.frontend.positions import assign, call, name, stored
 from s2sgrad.transform.frontend.scan import breaks
+from s2sgrad.transform.frontend.values import Nested
 from s2sgrad.transform.ir import Kind
 
 
@@ -58,6 +60,10 @@ class Iterators:
         iterable, *function = node.args
         if len(function) > 1 or not self.is_quiet([*map(self.call_of, function)]):
             self.refuse("accumulate() with a function that may have effects", node)
+        rebound = map(syntax.rebound, self.defined.values())
+        changing = self.mutable.union(self.names.stores(self.current), *rebound)
+        if not changing.isdisjoint(self.read_by(function)):
+            self.refuse("accumulate() with a function that reads what the function changes", node)
         total, item, items = self.new_name("total"), self.new_name("item"), self.new_name("items")
         if node.keywords:
             start, rest = node.keywords[0].value, iterable
@@ -81,6 +87,12 @@ class Iterators:
             self.own_lists = own
         self.temporaries.add(result)
         return result
+
+    def read_by(self, functions: list) -> set:
+        """The names of this function's own that these functions read when they are called."""
+        nested = [self.env.get(f.id) for f in functions if isinstance(f, gast.Name)]
+        trees = [n.node for n in nested if isinstance(n, Nested)] + [f for f in functions if isinstance(f, gast.Lambda)]
+        return set().union(*map(self.names.captured, trees)) & self.local
 
     @staticmethod
     def call_of(function):

@@ -258,3 +258,8 @@ def describe(node) -> str:
         "Delete": "`del`",
         "Match": "`match`",
     }.get(type(node).__name__, f"{type(node).__name__.lower()}")
+
+
+def changing_type(t: ir.Type) -> ir.Type:
+    """What is surely known of a value of type `t` that may change: of a list or dict not what is in it."""
+    return ir.Type(t.kind) if t.kind in (Kind.LIST, Kind.DICT) and t.items is not None else t
