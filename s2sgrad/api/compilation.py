@@ -400,7 +400,7 @@ class Taped:
         out, pullback = self.record(args, kwargs, once=True)
         value, aux = require_aux(out, t.name) if t.has_aux else (out, None)
         if type(out) is float or type(out) is np.float64:
-            seed = 1.0
+            seed = type(out)(1.0)
         elif t.kind == "elementwise_grad":
             require_elementwise(plain(value), t.name)
             seed = np.ones(np.shape(plain(value)), getattr(plain(value), "dtype", float))[()]

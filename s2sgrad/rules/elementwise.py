@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from s2sgrad.rules.table import alias, elementwise, jvp, linear, vjp
-from s2sgrad.runtime.arrays import filled, over, part, times, unbroadcast, where_less, zeros_of
+from s2sgrad.runtime.arrays import filled, over, part, times, unbroadcast, where_less, widened, zeros_of
 
 # ---------------------------------------------------------------- arithmetic
 
@@ -35,6 +35,7 @@ def power_base(t, x, y):
         return over(y * t, x ** (1 - y))
     if isinstance(y, (int, float)):  # x**0 is constant at 0 too, in derivatives of every order
         return over(y * t, np.where(x == 0, 1, x))
+    y = widened(y, t)
     nonzero = np.where((x == 0) & (y == 0), 1, x)
     return over(times(t, y * x ** np.maximum(y - 1, 0)), nonzero ** np.maximum(1 - y, 0))
 
@@ -43,7 +44,7 @@ def power_exponent(t, x, y, out):
     """What a change `t` of the exponent does to ``x**y``: nothing where the base is zero."""
     if isinstance(x, (int, float)) and x > 0:
         return times(t, out * math.log(x))
-    return times(t, out * np.log(np.where(x == 0, 1, x)))
+    return times(t, out * np.log(np.where(x == 0, 1, widened(x, t))))
 
 
 elementwise((np.power, np.float_power), power_base, power_exponent)
@@ -86,8 +87,8 @@ elementwise(np.arccos, lambda t, x: -over(t, np.sqrt(1 - x * x)))
 elementwise(np.arctan, lambda t, x: over(t, 1 + x * x))
 elementwise(
     np.arctan2,
-    lambda t, y, x: times(t, over(x, x * x + y * y)),
-    lambda t, y, x: -times(t, over(y, x * x + y * y)),
+    lambda t, y, x: times(t, over(x, np.square(widened(x, t)) + np.square(widened(y, t)))),
+    lambda t, y, x: -times(t, over(y, np.square(widened(x, t)) + np.square(widened(y, t)))),
 )
 elementwise(np.sinh, lambda t, x: times(t, np.cosh(x)))
 elementwise(np.cosh, lambda t, x: times(t, np.sinh(x)))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2sgrad.rules.table import jvp, linear, vjp
-from s2sgrad.runtime.arrays import embed, filled, part, unbroadcast, zeros_of
+from s2sgrad.runtime.arrays import embed, filled, part, unbroadcast, widened, zeros_of
 
 # ---------------------------------------------------------------- least squares
 
@@ -16,6 +16,7 @@ def columns(b):
 @vjp(np.linalg.lstsq, "a", "b")
 def lstsq_pullback(g, out, a, b, rcond=None):
     """Golub and Pereyra's formula for the solution, which is ``pinv(a) @ b``; the rank must not change."""
+    a = widened(a, out[0])
     p, h = np.linalg.pinv(a), np.conj(np.transpose(a))
     x, right, gx = columns(out[0]), columns(b), columns(filled(part(g, 0), out[0]))
     residual = right - a @ x
@@ -34,6 +35,7 @@ def lstsq_pullback(g, out, a, b, rcond=None):
 
 def lstsq_change(da, db, out, a, b):
     """The changes of the results for changes of both arguments."""
+    a = widened(a, out[0])
     p = np.linalg.pinv(a)
     x, right = columns(out[0]), columns(b)
     residual = right - a @ x
@@ -69,18 +71,19 @@ def slope(p):
 
 
 def polyval_coefficients(g, out, p, x):
-    return unbroadcast(np.sum(np.reshape(np.expand_dims(g, -1) * np.conj(powers(p, x)), (-1, np.size(p))), axis=0), p)
+    products = np.expand_dims(g, -1) * np.conj(powers(p, widened(x, out)))
+    return unbroadcast(np.sum(np.reshape(products, (-1, np.size(p))), axis=0), p)
 
 
 def polyval_point(g, out, p, x):
-    return unbroadcast(g * np.conj(np.polyval(slope(p), x)), x)
+    return unbroadcast(g * np.conj(np.polyval(slope(widened(p, out)), x)), x)
 
 
 vjp(np.polyval, p=polyval_coefficients, x=polyval_point)
 jvp(
     np.polyval,
     p=lambda t, out, p, x: np.polyval(t, x),
-    x=lambda t, out, p, x: t * np.polyval(slope(p), x),
+    x=lambda t, out, p, x: t * np.polyval(slope(widened(p, out)), x),
 )
 
 
@@ -99,7 +102,7 @@ def polyfit_pullback(g, out, x, y, deg, *, w=None):
     """That of the least squares problem of its Vandermonde matrix; the degree must be less than the points."""
     weights = np.ones(np.shape(x)) if w is None else w
     c, right, gc = columns(out), columns(y), columns(g)
-    a = np.expand_dims(weights, -1) * powers(out[:, 0] if np.ndim(out) == 2 else out, x)
+    a = np.expand_dims(weights, -1) * powers(out[:, 0] if np.ndim(out) == 2 else out, widened(x, out))
     p = np.linalg.pinv(a)
     u = np.conj(np.transpose(p)) @ gc
     v = p @ u
@@ -114,7 +117,7 @@ def polyfit_pullback(g, out, x, y, deg, *, w=None):
 def polyfit_point_change(t, out, x, y, deg, *, w=None):
     weights = np.ones(np.shape(x)) if w is None else w
     c, right = columns(out), columns(y)
-    a = np.expand_dims(weights, -1) * powers(c[:, 0], x)
+    a = np.expand_dims(weights, -1) * powers(c[:, 0], widened(x, out))
     p = np.linalg.pinv(a)
     changes = []
     for k in range(np.shape(c)[1]):

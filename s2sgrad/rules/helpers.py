@@ -28,6 +28,7 @@ from s2sgrad.runtime.arrays import (
     tree_add,
     unbroadcast,
     where_less,
+    widened,
     zeros_of,
 )
 
@@ -40,6 +41,7 @@ elementwise(part_where, lambda t, g, less: part_where(t, less), None)
 elementwise(part_where_not, lambda t, g, less: part_where_not(t, less), None)
 
 linear(unbroadcast, lambda t, g, x: unbroadcast(t, g))
+linear(widened, lambda t, x, like: t)
 linear(embed, lambda t, g, x, index: unbroadcast(t[index], g))
 linear(
     embed_diagonal,

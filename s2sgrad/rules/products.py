@@ -10,7 +10,7 @@ import numpy as np
 
 from s2sgrad.errors import MissingRuleError
 from s2sgrad.rules.table import alias, jvp, vjp
-from s2sgrad.runtime.arrays import part, unbroadcast
+from s2sgrad.runtime.arrays import part, unbroadcast, widened
 
 # ---------------------------------------------------------------- matmul and its kin
 
@@ -269,7 +269,7 @@ def einsum_cotangent(g, terms, result, operands, i, optimize):
     """
     others = [k for k in range(len(operands)) if k != i]
     labels = [result] + [terms[k] for k in others]
-    factors = [g] + [np.conj(operands[k]) for k in others]
+    factors = [g] + [np.conj(widened(operands[k], g)) for k in others]
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in "".join(terms)]
     own = ""
     for c, n in zip(terms[i], np.shape(operands[i]), strict=True):

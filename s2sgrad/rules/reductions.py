@@ -17,6 +17,7 @@ from s2sgrad.runtime.arrays import (
     reached,
     times,
     unbroadcast,
+    widened,
     zeros_of,
 )
 
@@ -34,9 +35,9 @@ def count(a, axis):
     """How many entries of `a` make one entry of the result (at least 1, to divide by)."""
     if axis is None:
         return max(np.size(a), 1)
-    if isinstance(axis, int):
-        return max(np.shape(a)[axis], 1)
-    return max(math.prod(np.shape(a)[i] for i in axis), 1)
+    if isinstance(axis, tuple):
+        return max(math.prod(np.shape(a)[i] for i in axis), 1)
+    return max(np.shape(a)[axis], 1)
 
 
 def count_where(where, a, axis):
@@ -116,6 +117,7 @@ jvp(np.nanmean, a=nanmean_pushforward)
 
 def weights_like(weights, a, axis):
     """Weights of one axis, shaped to broadcast along it."""
+    weights = widened(weights, a)
     if np.ndim(weights) == np.ndim(a):
         return weights
     return np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + np.shape(weights)), -1, axis)

@@ -18,6 +18,7 @@ from s2sgrad.runtime.arrays import (
     over,
     part,
     unbroadcast,
+    widened,
     zeros_of,
 )
 
@@ -45,7 +46,9 @@ def ravel_adjoint(g, a, order="C"):
 
 
 def roll_adjoint(g, a, shift, axis=None):
-    return np.roll(g, tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift, axis)
+    if isinstance(shift, (tuple, list)):
+        return np.roll(g, tuple(-int(s) for s in shift), axis)
+    return np.roll(g, -shift if isinstance(shift, int) else -np.asarray(shift, int), axis)
 
 
 linear(np.reshape, lambda g, a, shape, order="C": ravel_adjoint(g, a, order))
@@ -406,8 +409,10 @@ jvp(
 
 def diff_adjoint(g, n, axis):
     """Differences of the zero-padded cotangent, with the sign that summation by parts gives."""
+    n = int(n)
     widths = [(n, n) if i == axis % np.ndim(g) else (0, 0) for i in range(np.ndim(g))]
-    return (-1) ** n * np.diff(np.pad(g, widths), n, axis)
+    d = np.diff(np.pad(g, widths), n, axis)
+    return -d if n % 2 else d
 
 
 def diff_pullback(g, out, a, n=1, axis=-1, prepend=None, append=None):
@@ -550,6 +555,11 @@ jvp(
 )
 
 
+def doubles(x):
+    """An array in the precision that `interp` calculates in."""
+    return widened(np.asarray(x), 1.0)
+
+
 def brackets(x, xp):
     """For each `x` the knots `i`, `j` around it and its place between them, from 0 to 1."""
     i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(np.size(xp) - 2, 0))
@@ -566,30 +576,30 @@ def interp_slope(x, xp, fp):
 
 
 def interp_xp_pullback(g, out, x, xp, fp):
-    i, j, w = brackets(x, np.asarray(xp))
-    h = np.real(g * np.conj(interp_slope(x, np.asarray(xp), np.asarray(fp))))
+    i, j, w = brackets(x, doubles(xp))
+    h = np.real(g * np.conj(interp_slope(x, doubles(xp), doubles(fp))))
     return embed(np.ravel(h * (w - 1)), xp, np.ravel(i)) - embed(np.ravel(h * w), xp, np.ravel(j))
 
 
 def interp_fp_pullback(g, out, x, xp, fp):
-    i, j, w = brackets(x, np.asarray(xp))
+    i, j, w = brackets(x, doubles(xp))
     return embed(np.ravel(g * (1 - w)), fp, np.ravel(i)) + embed(np.ravel(g * w), fp, np.ravel(j))
 
 
 def interp_xp_pushforward(t, out, x, xp, fp):
-    i, j, w = brackets(x, np.asarray(xp))
-    return interp_slope(x, np.asarray(xp), np.asarray(fp)) * ((w - 1) * t[i] - w * t[j])
+    i, j, w = brackets(x, doubles(xp))
+    return interp_slope(x, doubles(xp), doubles(fp)) * ((w - 1) * t[i] - w * t[j])
 
 
 vjp(
     np.interp,
-    x=lambda g, out, x, xp, fp: np.real(g * np.conj(interp_slope(x, np.asarray(xp), np.asarray(fp)))),
+    x=lambda g, out, x, xp, fp: np.real(g * np.conj(interp_slope(x, doubles(xp), doubles(fp)))),
     xp=interp_xp_pullback,
     fp=interp_fp_pullback,
 )
 jvp(
     np.interp,
-    x=lambda t, out, x, xp, fp: t * interp_slope(x, np.asarray(xp), np.asarray(fp)),
+    x=lambda t, out, x, xp, fp: t * interp_slope(x, doubles(xp), doubles(fp)),
     xp=interp_xp_pushforward,
     fp=lambda t, out, x, xp, fp: np.interp(x, xp, t),
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from s2sgrad.rules.neural import xlogy
 from s2sgrad.rules.table import elementwise
-from s2sgrad.runtime.arrays import times
+from s2sgrad.runtime.arrays import times, widened
 
 # B(2), B(4), ...: what the asymptotic series are made of
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
@@ -172,7 +172,7 @@ elementwise(math.lgamma, lambda t, x: t * float(digamma(x)))
 elementwise(math.gamma, lambda t, x, out: t * (out * float(digamma(x))))
 elementwise(digamma, lambda t, x: t * polygamma(1, x))
 elementwise(polygamma, None, lambda t, n, x: t * polygamma(n + 1, x))
-elementwise(zeta, None, lambda t, s, x: t * (-s * zeta(s + 1, x)))
+elementwise(zeta, None, lambda t, s, x: t * (-widened(s, t) * zeta(widened(s, t) + 1, x)))
 elementwise(gammainc, None, lambda t, a, x: times(t, gamma_density(a, x)))
 elementwise(gammaincc, None, lambda t, a, x: times(t, -gamma_density(a, x)))
 elementwise(gamma_density, None, lambda t, a, x, out: times(t, out * ((a - 1) / x - 1)))

@@ -13,6 +13,28 @@ import numpy as np
 # ---------------------------------------------------------------- broadcasting and singular partials
 
 
+def widened(x, like):
+    """`x` in the precision of `like`, where its own is less: integers and booleans wrap, narrow floats are rounded.
+
+    What a rule calculates with a constant of the user's is to be as exact as the result of the call is. Python
+    numbers are as exact as what they meet, and stay as they are; a Python number for `like` is a double.
+
+    Examples
+    --------
+    >>> widened(np.uint8(200), 1.0) ** 2
+    np.float64(40000.0)
+    >>> widened(np.array([1, 2], np.int8), np.ones(2, np.float32))
+    array([1., 2.], dtype=float32)
+    >>> widened(3, 1.0)
+    3
+    """
+    if isinstance(x, (float, int, complex)) or getattr(x, "dtype", None) == np.float64:
+        return x
+    x = np.asarray(x)[()]
+    dtype = np.result_type(x.dtype, np.finfo(np.result_type(np.asarray(like).dtype, np.float16)).dtype)
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
 def unbroadcast(g, x):
     """The cotangent `g` of a broadcast copy of `x`, summed back to the shape of `x`.
 
@@ -401,7 +423,7 @@ def embed_diagonal(g, x, offset=0, axis1=0, axis2=1):
     out = np.zeros(np.shape(x), np.result_type(g))
     view = np.moveaxis(out, (axis1, axis2), (-2, -1))
     i = np.arange(np.diagonal(view, offset, -2, -1).shape[-1])
-    view[..., i - min(offset, 0), i + max(offset, 0)] = g
+    view[..., i - min(int(offset), 0), i + max(int(offset), 0)] = g
     return out
 
 

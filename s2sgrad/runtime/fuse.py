@@ -30,15 +30,17 @@ class Boxes(dict):
     (True, array(-0.))
     """
 
-    __slots__ = ("dtype",)
+    __slots__ = ("dtype", "smallest")
 
     def __init__(self, dtype):
         self.dtype = np.dtype(dtype)
+        self.smallest = np.finfo(dtype).tiny
 
     def __missing__(self, number):
         found = np.array(float(number), self.dtype)
         found.flags.writeable = False
-        if number != 0.0:  # whose sign a dict does not see
+        # a dict does not see the sign of zero; what overflows, or nearly vanishes, is to be told of each time
+        if self.smallest <= abs(found) < math.inf:
             if len(self) > 1000:
                 self.clear()
             self[number] = found
@@ -88,8 +90,9 @@ def _placed(value, out):
 
 
 def _on_symbols(partial):
-    """A rule's line in which `over` and `times` are steps of the program."""
+    """A rule's line in which `over` and `times` are steps of the program, and nothing is narrow."""
     steps = {"over": lambda g, d: _applied(_quotient, (g, d)), "times": lambda g, p: _applied(_product, (g, p))}
+    steps["widened"] = lambda x, like: x
     return FunctionType(partial.__code__, partial.__globals__ | steps, None, partial.__defaults__, partial.__closure__)
 
 

@@ -264,7 +264,7 @@ def assign(target, function, args, kwargs=None, mask=True):
     if cast:  # NumPy may compute in the type of what it writes to, and raises where that is no type to cast to
         raw = duplicate(plain(target))
         function(*plain(tuple(args)), **plain(kwargs), **({} if mask is True else {"where": plain(mask)}), out=raw)
-    node = value.node if isinstance(value, Tensor) else None
+    node = value.node if isinstance(value, Tensor) and carries(raw) else None
     if np.shape(raw) != target.shape:
         if np.broadcast_shapes(np.shape(raw), target.shape) != target.shape:
             function(*plain(tuple(args)), **plain(kwargs), out=plain(target))  # raises as NumPy does

@@ -201,6 +201,7 @@ def _at_in_rounds(ufunc, target, indices, *b):
     if not isinstance(target, Tensor):
         raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
     places = np.arange(content.size).reshape(content.shape)[plain_key(indices)]
+    b = [apply(np.copy, (one,)) if np.may_share_memory(plain(one), content) else one for one in b]  # as it was before
     given = [apply(np.reshape, (apply(np.broadcast_to, (one, places.shape)), -1)) for one in b]
     rounds = _occurrences(places.ravel())
     for number in range(np.max(rounds, initial=-1) + 1):

@@ -636,6 +636,7 @@ for _axis in [-1, 0, None]:
 
 sample("arrays.over arrays.times", A(2, 3, low=0.5), A(3, low=0.5), complex_too=True)
 sample("arrays.over arrays.times", 1.5, -0.4)
+sample("arrays.widened", A(2, 3), 1.0, active=("x",), complex_too=True)
 sample("arrays.where_less", A(2, 3), A(2, 3), A(2, 3))
 sample("arrays.where_less", 1.5, 0.4, 0.7)
 sample("arrays.part_where arrays.part_where_not", A(2, 3), np.eye(2, 3) > 0, active=("g",))

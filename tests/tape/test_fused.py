@@ -243,3 +243,10 @@ def test_rules_of_users_may_give_what_broadcasts_or_converts_to_the_cotangent(co
             np.testing.assert_allclose(s2sgrad.grad(f, mode="tape")(x), due, rtol=1e-14)
     finally:
         del RULES[total]
+
+
+def test_numbers_that_overflow_are_told_of_each_time():
+    x = np.ones(2, np.float32)
+    for _ in range(3):
+        with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+            s2sgrad.grad(lambda x: np.sum(x * 1e40), mode="tape")(x)

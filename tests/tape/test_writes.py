@@ -201,3 +201,23 @@ def test_what_is_added_at_places_may_be_a_list():
         return np.sum(u * np.arange(1.0, 4.0))
 
     assert np.array_equal(grad(f)(np.array([0.5, 2.0])), [3.0, 1.0])
+
+
+def test_at_with_values_that_are_the_array_itself():
+    def f(x, ufunc):
+        y = x * 1
+        ufunc.at(y, [0, 2, 0, 0, 2], y[[1, 0, 2, 1, 1]] if ufunc is np.add else y)
+        return np.sum(np.sin(y) * np.arange(1, 6))
+
+    x = np.array([0.3, 0.7, 0.9, 1.3, 0.5])
+    for ufunc in (np.add, np.multiply, np.maximum, np.logaddexp):
+        check(lambda x, ufunc=ufunc: f(x, ufunc), x)
+
+
+def test_results_that_are_cut_to_integers_have_no_derivative():
+    def f(x):
+        b = np.zeros(2, int)
+        np.add(x, x, out=b, casting="unsafe")
+        return np.sum(b * x)
+
+    np.testing.assert_array_equal(grad(f)(np.array([1.5, 2.25])), [3.0, 4.0])

@@ -529,3 +529,24 @@ def test_a_gradient_of_another_type_is_not_narrowed_on_its_way():
     due = np.exp(np.float32(-np.sin(a * 1.1)) * 1.1) * 1.1 * np.cos(a * 1.1) * 1.1
     np.testing.assert_allclose(x.grad.numpy(), due, rtol=1e-6)
     assert x.grad.dtype is torch.float64
+
+
+def test_narrow_integers_are_scaled_in_the_type_that_they_have_beside_the_other():
+    x, q = leaf([0.1, 0.2]), torch.tensor([200, 100], dtype=torch.uint8)
+    np.testing.assert_allclose(torch.add(x, q, alpha=2).detach().numpy(), [400.1, 200.2])
+    np.testing.assert_allclose(torch.sub(x, q, alpha=-3).detach().numpy(), [600.1, 300.2])
+    np.testing.assert_allclose(torch.addcmul(x, q, q, value=2).detach().numpy(), [80000.1, 20000.2])
+    np.testing.assert_allclose(x.detach().clone().add_(q, alpha=2).numpy(), [400.1, 200.2])
+
+
+def test_ldexp_has_a_derivative_by_the_exponent():
+    assert gradcheck(torch.ldexp, (leaf(random(3)), leaf(random(3, seed=6))))
+    assert torch.ldexp(leaf([3.0]), torch.tensor([-1])).item() == 1.5
+
+
+def test_no_difference_at_all_is_the_array_without_ends():
+    x = leaf(random(4, 3))
+    y = torch.diff(x, n=0, prepend=x[:, :1])
+    assert y.shape == x.shape and y is not x
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.ones((4, 3)))

@@ -79,20 +79,25 @@ _maximum = binary("Maximum", np.maximum, promoting)
 _minimum = binary("Minimum", np.minimum, promoting)
 
 
-def _scaled(y, alpha):
-    return y if alpha == 1 and type(alpha) is int else mul(y, alpha)
+def _scaled(x, y, alpha):
+    """`y` times `alpha`, in the type that it has beside `x`."""
+    if alpha == 1 and type(alpha) is int:
+        return y
+    return mul(promoting(x, y)[0][1] if isinstance(y, Tensor) else y, alpha)
 
 
 @op()
 def add(input, other, *, alpha=1):
     """``input + alpha * other``."""
-    return _add(_operand(input), _scaled(_operand(other), alpha))
+    x, y = _operand(input), _operand(other)
+    return _add(x, _scaled(x, y, alpha))
 
 
 @op("subtract")
 def sub(input, other, *, alpha=1):
     """``input - alpha * other``."""
-    return _sub(_operand(input), _scaled(_operand(other), alpha))
+    x, y = _operand(input), _operand(other)
+    return _sub(x, _scaled(x, y, alpha))
 
 
 @op()
@@ -100,7 +105,7 @@ def rsub(input, other, *, alpha=1):
     """``other - alpha * input``."""
     if isinstance(other, Tensor):
         return sub(other, input, alpha=alpha)
-    (y, x), _ = _subtractable(other, _scaled(_operand(input), alpha))
+    (y, x), _ = _subtractable(other, _scaled(other, _operand(input), alpha))
     return call("Rsub.1", np.subtract, y, x)
 
 
@@ -426,6 +431,7 @@ def lerp(input, end, weight):
 @under("Addcmul")
 def addcmul(input, tensor1, tensor2, *, value=1):
     """``input + value * tensor1 * tensor2``."""
+    (_, tensor1), _ = promoting(input, tensor1)
     return add(input, mul(tensor1, tensor2), alpha=value)
 
 
@@ -433,6 +439,7 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 @under("Addcdiv")
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """``input + value * tensor1 / tensor2``."""
+    (_, tensor1), _ = promoting(input, tensor1)
     return add(input, div(tensor1, tensor2), alpha=value)
 
 

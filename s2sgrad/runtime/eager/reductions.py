@@ -202,6 +202,8 @@ def logcumsumexp(input, dim):
 @op()
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """Differences of neighbours, what is put before and behind included."""
+    if n == 0:
+        return input.clone()
     around = [x for x in (prepend, input, append) if x is not None]
     if len(around) > 1:
         input = FUNCTIONS["cat"](around, dim)

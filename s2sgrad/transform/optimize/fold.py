@@ -50,6 +50,7 @@ _ELEMENTWISE = {
     *_SAME, *_SAME.values(), np.sin, np.cos, np.tan, np.tanh, np.exp, np.log, np.sqrt, np.absolute, np.square,
     np.conjugate, np.positive, operator.pos, abs, arrays.over, arrays.times,
 }  # fmt: skip
+_NARROW = {"float16", "float32", "complex64"}  # a Python number beside one of these is one of these
 # where an operand that was stretched to the shape of another operand need not have been
 _STRETCHING = {ADD, SUB, MUL, DIV, arrays.over, arrays.times, np.where}
 
@@ -193,6 +194,19 @@ def _constant(function, *args):
     return Constant(value) if type(value) is int or (type(value) is float and math.isfinite(value)) else None
 
 
+def strengthened(build, number, like, others):
+    """A number that stands for what is of the type of `like`, and may be Python's: a NumPy number, where beside one of
+    `others` it would be calculated with in a narrower type. None where it is open whether that is so."""
+    t = types.type_of(number)
+    weak = t.kind is Kind.NUMBER and t.dtype in ("float", "int", *types.VAGUE)
+    if not weak or not any(types.type_of(x).dtype in _NARROW for x in others):
+        return number
+    dtype = types.type_of(like).dtype
+    if dtype is None or dtype in types.VAGUE:
+        return None
+    return build.op(np.float64, number) if dtype in ("float64", "complex128") else number
+
+
 def _unstretched(build, args):
     """The arguments, where one was broadcast to the shape of another, without that."""
     for i, a in enumerate(args):
@@ -210,7 +224,8 @@ def _unstretched(build, args):
                 stretched = build.definitions.get(b)
                 if isinstance(stretched, ir.Op) and stretched.function is np.broadcast_to:
                     continue
-                return (*args[:i], define.args[0], *args[i + 1 :])
+                number = strengthened(build, define.args[0], a, args)
+                return None if number is None else (*args[:i], number, *args[i + 1 :])
     return None
 
 
@@ -290,7 +305,8 @@ def _scaled(build, a, b, scale):
     for stretched, factor in ((a, b), (b, a)):
         inner = _defined(build, stretched, np.broadcast_to)
         if inner is not None and len(inner) == 2 and types.type_of(factor).kind is Kind.NUMBER:
-            return build.op(np.broadcast_to, scale(factor, inner[0]), inner[1])
+            number = strengthened(build, inner[0], stretched, [factor])
+            return number and build.op(np.broadcast_to, scale(factor, number), inner[1])
     return None
 
 
@@ -393,6 +409,19 @@ def _unbroadcast(build, g, x):
     if gt.is_real or (xt.dtype is not None and not xt.is_real):
         return g
     return build.op(np.real, g) if xt.is_real else None
+
+
+def _widened(build, x, like):
+    """What is not narrow stays as it is: Python numbers, doubles, and what is of the type that it is to have."""
+    t = types.type_of(x)
+    wide = t.kind in (Kind.NUMBER, Kind.ARRAY) and t.dtype in ("float", "int", "complex", "float64", "complex128")
+    if wide or types.same_dtype(t, types.type_of(like)):
+        return x
+    stretched = _defined(build, like, np.broadcast_to)
+    double = types.type_of(like).dtype in ("float64", "complex128")
+    if double or stretched is not None:
+        return build.op(arrays.widened, x, Constant(1.0) if double else stretched[0])
+    return None
 
 
 def _summed_once(build, g, factor):
@@ -565,7 +594,7 @@ def _max(build, a, b):
         lengths = types.axes_of(types.type_of(define.args[0]))
     elif define.function is operator.getitem and (shape := _defined(build, define.args[0], np.shape)) is not None:
         known, i = types.axes_of(types.type_of(shape[0])), types.constant(define.args[1])
-        lengths = known and [known[i]]
+        lengths = [known[i]] if known and isinstance(i, int) else None
     else:
         return None
     return a if lengths is not None and all(map(axes.is_some, lengths)) else None
@@ -582,7 +611,7 @@ def _swapaxes(build, a, *places):
 _RULES = {
     ADD: _add, SUB: _sub, MUL: _mul, DIV: _div, NEG: _neg, POW: _pow,
     arrays.over: _over, arrays.times: _times, np.conjugate: _conjugate, np.real: _real,
-    arrays.unbroadcast: _unbroadcast, np.broadcast_to: _broadcast_to, np.reshape: _reshape,
+    arrays.unbroadcast: _unbroadcast, arrays.widened: _widened, np.broadcast_to: _broadcast_to, np.reshape: _reshape,
     operator.getitem: _getitem, np.where: lambda build, *args: None, np.shape: _shape, np.size: _size,
     max: _max, np.swapaxes: _swapaxes, np.expand_dims: _expand_dims,
     **{function: _product(function) for function in (operator.matmul, np.matmul, np.dot, np.vdot, np.outer)},

@@ -15,6 +15,7 @@ from s2sgrad.transform.emit import is_basic
 from s2sgrad.transform.inline import Seq, inline
 from s2sgrad.transform.inline import operand as as_operand
 from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
+from s2sgrad.transform.optimize.fold import strengthened
 from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
 from s2sgrad.transform.reverse.cotangents import (
@@ -338,6 +339,7 @@ class Operations(Collecting):
 
     def elementwise(self, s: ir.Op, rule, g) -> None:
         args = self.positional(s, rule)
+        g = strengthened(self.build, g, s.target, args) or g
         real = all(types.type_of(x).is_real for x in (g, s.target, *args))
         found: dict = {}  # what is an argument twice, as in x * x, gets the sum
         for i, x in enumerate(args):
@@ -368,6 +370,8 @@ class Operations(Collecting):
 
     def general(self, s: ir.Op, rule, g) -> None:
         """A linear or general rule."""
+        if isinstance(g, Constant | Value):
+            g = strengthened(self.build, g, s.target, s.args) or g
         head = [g] if rule.kind == "linear" else [g, s.target]
         names = rule.parameters
         for name in s.kwargs:

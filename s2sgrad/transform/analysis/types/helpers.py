@@ -14,6 +14,8 @@ from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, re
 from s2sgrad.transform.analysis.types.reductions import reduction
 from s2sgrad.transform.ir import FLOAT, Kind, Type
 
+REAL_PART = {"complex128": "float64", "complex64": "float32"}
+
 
 def _like_second(d, x, *others) -> Type:
     """A cotangent in the form of its argument: of its shape, its dtype where that is known."""
@@ -33,6 +35,15 @@ def _unbroadcast(g, x) -> Type:
     if t.kind is Kind.NUMBER:
         return Type(dtype=strong(dtype))
     return Type(t.kind, dtype, t.ndim, t.shape) if t.kind is Kind.ARRAY else Type(dtype=dtype)
+
+
+def _widened(x, like) -> Type:
+    """Of the dtype that both have together, less what is complex in `like`."""
+    t, s = type_of(x), type_of(like)
+    if t.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN):
+        t = array_like(t)
+    dtype = resolve(np.add, [t.dtype, REAL_PART.get(strong(s.dtype), strong(s.dtype))])
+    return replace(t, dtype=dtype or (REAL if t.is_real else None))
 
 
 def _guarded(g, d) -> Type:
@@ -75,6 +86,7 @@ def _hit_count(hits, axis, x) -> Type:
 
 
 _HELPERS = {
+    "widened": _widened,
     "where_less": _where_less,
     "is_less": _is_less,
     "part_where": _part_where,
