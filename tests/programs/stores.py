@@ -533,3 +533,20 @@ def sums_in_the_type_of_what_is_written_to(x):
     t = np.zeros(6, np.float32)
     np.multiply(s, 1.1, out=t, where=s > 2.0, casting="same_kind")
     return np.sum(s * s) + np.sum(t)
+
+
+@program(LINE, engine="tape")
+def at_places_of_what_is_written_to(x):
+    y = x[:3] * 1.0
+    np.multiply.at(y, [0, 0, 1], y)
+    np.maximum.at(y[::-1], [0, 0], y[:2] * 3)
+    return np.sum(y * x[:3])
+
+
+@program(LINE + 0.01, engine="tape")
+def result_cut_off_in_whole_numbers(x):
+    k = np.zeros(6, int)
+    np.multiply(x, 3.3, out=k, casting="unsafe")
+    n = np.ones(6, int)
+    np.add(x, 2 * x, out=n, casting="unsafe", where=x > 1.0)
+    return np.sum(k * x) + np.sum(n * x**2)
