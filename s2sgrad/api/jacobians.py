@@ -39,7 +39,8 @@ class Jacobian:
         self._transform = Transform(function, "vjp", argnums, False, mode, skip)
 
     def __repr__(self):
-        return f"<jacobian of {self._transform.name}>"
+        kind = "hessian" if isinstance(self.primal, Derivative) else "jacobian"
+        return f"<{kind} of {self._transform.name}>"
 
     @property
     def engine(self) -> str | None:

@@ -126,3 +126,10 @@ def test_powers_of_a_norm_at_the_origin(f, scale):
     H = hessian(f)
     assert np.array_equal(H(np.zeros(2)), scale * np.eye(2))
     assert H.engine == "compiled"
+
+
+def test_they_say_what_they_are():
+    def energy(x):
+        return np.sum(x**2)
+
+    assert repr(jacobian(energy)) == "<jacobian of energy>" and repr(hessian(energy)) == "<hessian of energy>"

@@ -590,3 +590,27 @@ def test_what_nobody_reads_raises_all_the_same(f):
         f(V.copy(), np.zeros(0))
     with pytest.raises(plain.type):
         s2sgrad.value_and_grad(f, mode="compiled")(V.copy(), np.zeros(0))
+
+
+def squared(x):
+    return x * x
+
+
+def squared_of_any_dimension(x):
+    return np.sum(squared(np.squeeze(x)))
+
+
+def test_a_helper_takes_an_array_of_any_dimension():
+    assert "squared_forward(x)" in s2sgrad.grad(lambda x: np.sum(squared(x))).source
+    derivative = s2sgrad.grad(squared_of_any_dimension, mode="compiled")
+    assert derivative(np.ones((1, 3))) == pytest.approx(np.full((1, 3), 2.0))
+
+
+def shifted(x):
+    return np.sum(np.roll(x, -1) ** 2 * W)
+
+
+def test_a_negative_number_is_negated_in_the_text():
+    derivative = s2sgrad.grad(shifted)
+    derivative(V.copy())
+    assert "--" not in derivative.source and ", 1" in derivative.source

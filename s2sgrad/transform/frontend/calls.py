@@ -770,7 +770,7 @@ def map_shapes(t: ir.Type, axis, token, whole=False) -> ir.Type:
         return t
     if t.shape is None:
         shape = None
-    elif isinstance(t.shape, tuple):
+    elif t.ndim is not None and isinstance(t.shape, tuple):
         shape = tuple(
             [
                 axis(n) if whole and isinstance(n, Axis) and n.name is not None else axes.renamed(n, axis)

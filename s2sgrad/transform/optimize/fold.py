@@ -313,6 +313,8 @@ def _scaled(build, a, b, scale):
 def _neg(build, a):
     if (c := _constant(NEG, a)) is not None:
         return c
+    if isinstance(a, ir.Code) and type(literal := types.constant(a)) in (int, float):
+        return Constant(-literal)
     if (inner := _defined(build, a, NEG)) is not None and (_float_like(inner[0]) or inner[0].type.dtype in types.VAGUE):
         return inner[0]
     inner = _defined(build, a, np.broadcast_to)
