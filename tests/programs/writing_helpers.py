@@ -357,3 +357,20 @@ def masked_by_what_it_returns(x):
     u = np.full((2, 4), 4)
     u[u < 5] *= second_row_set(u, len(x))
     return x[0] ** 2 * u[0, 0] * u[1, 0]
+
+
+def left_early(a, k=0.5):
+    with np.errstate(all="ignore"):
+        if k > 1.0:
+            return a
+    return a
+
+
+@program(X, 1.8, engine="compiled", argnums=(0, 1))
+@program(X, 0.3, engine="compiled", argnums=(0, 1), name="result_that_is_not_used_on_one_way_2")
+def result_that_is_not_used_on_one_way(x, k):
+    w = left_early(x, k)
+    if x[0] > 0:
+        w = x
+    x[2] = k
+    return np.sum(w**2) * k
