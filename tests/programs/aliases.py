@@ -1081,3 +1081,12 @@ def cotangents_of_one_array_under_two_names(x, q):
         if x[1] > 0.5:
             return x[1]
     return x[2] + sum(v for v in q)
+
+
+@program(LINE[:3], SQUARE, engine="compiled")
+def constant_part_changed_in_a_branch(x, a):
+    u = a[0, :3] - 1
+    if x[0] > 0:
+        u[0] = 0.5
+        u[2] = np.dot(u, np.log1p(x**2))
+    return np.sum(u)

@@ -372,5 +372,4 @@ def result_that_is_not_used_on_one_way(x, k):
     w = left_early(x, k)
     if x[0] > 0:
         w = x
-    x[2] = k
     return np.sum(w**2) * k

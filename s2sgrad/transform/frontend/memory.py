@@ -25,8 +25,8 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
-    "maybe",
+    "temporaries", "anywhere", "depth", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments",
+    "is_top", "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -264,7 +264,8 @@ class Writes(WritingCalls):
     def is_followed(self, array: ir.Value, thing) -> bool:
         """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
         region = self.regions[array].root()
-        inside = array.active or is_active(thing) or bool(region.frozen) or bool(self.loops)
+        inside = array.active or is_active(thing) or bool(region.frozen)
+        inside = inside or self.depth > 0  # what is saved of an array from outside of a block is saved before it
         return inside or bool(self.owners(array)) or self.is_in_slot(array)
 
     def writes_arguments(self, statement) -> bool:
