@@ -1090,3 +1090,15 @@ def constant_part_changed_in_a_branch(x, a):
         u[0] = 0.5
         u[2] = np.dot(u, np.log1p(x**2))
     return np.sum(u)
+
+
+@program(LINE[:3], SQUARE, engine="tape")
+def constant_part_changed_by_a_statement_in_a_branch(x, a):
+    u = a[0, :3] - 1
+    if x[0] > 0:
+        try:
+            u[0] = 0.5
+        finally:
+            pass
+        u[2] = np.dot(u, np.log1p(x**2))
+    return np.sum(u)

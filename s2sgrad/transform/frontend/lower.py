@@ -169,6 +169,7 @@ class Lowering(
         self.object_regions: dict = session.object_regions
         self.anywhere = effects.Region((), external=True)
         self.depth = 0  # of the block that statements are added to
+        self.changed_in_blocks: list = []  # memory that statements in blocks change which are not followed
         self.loops: tuple = ()
         self.copies = 0
         self.own_lists = None

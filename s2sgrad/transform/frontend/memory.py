@@ -26,7 +26,7 @@ from s2sgrad.transform.ir import Kind
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
     "temporaries", "anywhere", "depth", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments",
-    "is_top", "maybe",
+    "is_top", "maybe", "changed_in_blocks",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -304,6 +304,8 @@ class Writes(WritingCalls):
         )
         owners = self.owners(array)
         self.written_arguments.update(owners)
+        if any(r.root() is self.regions[array].root() for r in self.changed_in_blocks):
+            self.refuse(f"{what} is changed in a block in a way that is not followed", statement)
         if not owners and self.regions[array].root().external:
             reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
             self.refuse(f"{what} {reason}", statement)
