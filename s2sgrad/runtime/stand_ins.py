@@ -125,11 +125,15 @@ def _pull_at(g, like, steps, b, sign):
 _AT = Form("AddAt", _pull_at)
 
 
+def _unseen_target(ufunc) -> TapeError:
+    return TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
+
+
 def _at(ufunc, target, indices, b, sign):
     """``np.add.at`` and ``np.subtract.at``: linear in the array and in what is added."""
     if not isinstance(target, Tensor) or type(plain(target)) is not np.ndarray:
         if is_active(b):
-            raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
+            raise _unseen_target(ufunc)
         return ufunc.at(plain(target), plain_key(indices), plain(b))
     if isinstance(b, (list, tuple)):
         b = as_array(b)
@@ -199,7 +203,7 @@ def _at_in_rounds(ufunc, target, indices, *b):
         target[...] = after
         return
     if not isinstance(target, Tensor):
-        raise TapeError(f"np.{ufunc.__name__}.at on an array that the tape does not see\n  at {user_location()}")
+        raise _unseen_target(ufunc)
     places = np.arange(content.size).reshape(content.shape)[plain_key(indices)]
     b = [apply(np.copy, (one,)) if np.may_share_memory(plain(one), content) else one for one in b]  # as it was before
     given = [apply(np.reshape, (apply(np.broadcast_to, (one, places.shape)), -1)) for one in b]
