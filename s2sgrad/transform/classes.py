@@ -1,4 +1,4 @@
-"""What is known of classes: whose code their objects run, and which objects are nothing but a place for attributes."""
+"""What is known of classes: whose code their objects run, and whose are nothing but their fields or attributes."""
 
 import abc
 import dataclasses
@@ -15,6 +15,8 @@ TRUSTED = {
     "functools", "itertools", "copy", "warnings", "logging", "collections", "statistics", "s2sgrad", "sys", "os",
     "bisect", "heapq", "numbers", "fractions", "decimal", "json", "re", "string", "types", "typing",
 }  # fmt: skip
+
+NAMEDTUPLE = ("_replace", "_asdict")  # methods that every namedtuple has
 
 # What makes objects of a class more than a place for attributes.
 _OWN_WAYS = frozenset(
@@ -50,6 +52,38 @@ def is_plain_class(cls) -> bool:
 def takes_attribute(cls, attr: str) -> bool:
     """Does ``self.attr = value`` of an object of a plain class store the value, and run no code of the user's?"""
     return is_plain_class(cls) and not hasattr(type(inspect.getattr_static(cls, attr, None)), "__set__")
+
+
+def record_fields(cls) -> list | None:
+    """The fields of a dataclass or namedtuple whose constructor does nothing but store them."""
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return list(cls._fields) if is_namedtuple(cls) else None
+    if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__") and stores_plainly(cls):
+        fields = dataclasses.fields(cls)
+        plain = all(f.init and not f.kw_only for f in fields) and cls.__dataclass_params__.init
+        return [f.name for f in fields] if plain else None
+    return None
+
+
+def is_namedtuple(cls) -> bool:
+    """Is it a namedtuple that makes its instances, and copies of them, itself?"""
+    plain = issubclass(cls, tuple) and cls.__new__.__module__.startswith("namedtuple_")
+    return plain and all(getattr(cls, name).__module__ == "collections" for name in NAMEDTUPLE)
+
+
+def stores_plainly(cls) -> bool:
+    """Is it no code of the user's that makes an instance of a dataclass, and sets and gets its attributes?"""
+    methods = [getattr(cls, n, None) for n in ("__init__", "__setattr__")]
+    generated = [f is object.__setattr__ or f.__code__.co_filename == "<string>" for f in methods]
+    asked = cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
+    return all(generated) and asked and cls.__new__ is object.__new__
+
+
+def plain_defaults(cls) -> dict:
+    """The fields of a dataclass whose default is a number, a text or None."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    plain = (bool, int, float, complex, str, type(None))
+    return {f.name: f.default for f in fields if isinstance(f.default, plain)}
 
 
 def attributes(value, within: int = 0) -> dict | None:

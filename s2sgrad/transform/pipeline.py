@@ -15,8 +15,9 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import source, syntax
-from s2sgrad.transform.frontend.calls import carrying, derivatives, positions
+from s2sgrad.transform.frontend.derivatives import derivatives, positions
 from s2sgrad.transform.frontend.guards import Guard
+from s2sgrad.transform.frontend.kinds import carrying
 from s2sgrad.transform.frontend.lower import Lowering
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.session import Row, Session, differentiated, namespace_of

@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import operator
+from collections.abc import Mapping
 from types import FunctionType
 
 import gast
@@ -178,6 +179,26 @@ def asks_object(t: ir.Type) -> bool:
 
 def any_active(active) -> bool:
     return any(map(any_active, active)) if isinstance(active, tuple) else active
+
+
+def numeric(t: ir.Type) -> bool:
+    """Can a derivative flow through a value of this type?"""
+    if t.kind in CONTAINERS:
+        return True
+    integer = t.dtype is not None and t.dtype.startswith(("int", "uint", "bool"))
+    return t.kind in NUMERIC and not integer
+
+
+def carrying(t: ir.Type, chosen=True):
+    """Which parts of a value of this type a derivative can flow through, of those that are chosen."""
+    if isinstance(chosen, Mapping):
+        chosen = tuple(chosen.get(key, False) for key in t.keys or ())
+    if not any_active(chosen):
+        return False
+    if t.items is not None:
+        parts = chosen if isinstance(chosen, tuple) else (True,) * len(t.items)
+        return tuple(carrying(item, part) for item, part in zip(t.items, parts, strict=True))
+    return numeric(t)
 
 
 def part(active, i):

@@ -11,7 +11,6 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import effects, resolve, syntax
-from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
     NUMERIC,
@@ -21,6 +20,7 @@ from s2sgrad.transform.frontend.kinds import (
     holds_numbers,
     is_active,
     is_live,
+    numeric,
     text,
     tuple_union,
 )

@@ -48,8 +48,10 @@ from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.branches import Branches
+from s2sgrad.transform.frontend.callees import Callees
 from s2sgrad.transform.frontend.callers import Callers
-from s2sgrad.transform.frontend.calls import Calls, carrying
+from s2sgrad.transform.frontend.calls import Calls
+from s2sgrad.transform.frontend.derivatives import Derivatives
 from s2sgrad.transform.frontend.dicts import Dicts
 from s2sgrad.transform.frontend.edits import Edits
 from s2sgrad.transform.frontend.expressions import Expressions
@@ -62,6 +64,7 @@ from s2sgrad.transform.frontend.kinds import (
     LEFT,
     NEVER,
     any_active,
+    carrying,
     text,
 )
 from s2sgrad.transform.frontend.leaving import Leaving
@@ -69,7 +72,9 @@ from s2sgrad.transform.frontend.lists import Lists
 from s2sgrad.transform.frontend.loops import Loops
 from s2sgrad.transform.frontend.managers import Managers
 from s2sgrad.transform.frontend.memory import Writes, viewed_names
+from s2sgrad.transform.frontend.methods import Methods
 from s2sgrad.transform.frontend.optional import Optional
+from s2sgrad.transform.frontend.parameters import Parameters
 from s2sgrad.transform.frontend.positions import Positions
 from s2sgrad.transform.frontend.records import Records
 from s2sgrad.transform.frontend.scan import (
@@ -114,6 +119,10 @@ class Lowering(
     Lists,
     Unsized,
     Calls,
+    Methods,
+    Callees,
+    Parameters,
+    Derivatives,
     Functions,
     Taping,
     Expressions,

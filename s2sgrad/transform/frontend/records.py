@@ -11,7 +11,6 @@ import gast
 
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import resolve, source, syntax
-from s2sgrad.transform.frontend.calls import record_fields
 from s2sgrad.transform.frontend.heap import Object
 from s2sgrad.transform.frontend.kinds import text
 from s2sgrad.transform.frontend.resolve import Known
@@ -33,9 +32,23 @@ class Records:
         cls = known.value if known is not None else None
         if not isinstance(cls, type) or self.may_be_active(value):
             return None  # where an argument carries a derivative, it is followed anyway
-        if not classes.is_plain_class(cls) and (resolve.is_trusted(cls) or record_fields(cls) is None):
+        if not classes.is_plain_class(cls) and (resolve.is_trusted(cls) or classes.record_fields(cls) is None):
             return None
         return self.on_trial(lambda: self.construct(cls, self.arguments(value), value))[0]
+
+    def construct(self, cls, arguments: Arguments, node):
+        """An instance of a dataclass or namedtuple of differentiated values, or of a plain class."""
+        fields = classes.record_fields(cls)
+        if fields is None:
+            made = self.construct_plain(cls, arguments, node)
+            return self.no_rule(cls, node) if made is None else made
+        given = {name: ir.Constant(value) for name, value in classes.plain_defaults(cls).items()}
+        given |= dict(zip(fields, arguments.positional, strict=False)) | arguments.keywords
+        if set(given) != set(fields) or len(arguments.positional) > len(fields):
+            self.refuse(f"{cls.__name__} needs all of its fields here: {', '.join(fields)}", node)
+        things = [given[f] for f in fields]
+        t = ir.Type(Kind.RECORD, items=tuple(map(self.type_of, things)), keys=tuple(fields), cls=cls)
+        return self.make_container(t, things, node)
 
     def construct_plain(self, cls, arguments: Arguments, node):
         """An instance of a class whose `__init__` is lowered in place of the call; None where it cannot be."""
@@ -64,7 +77,8 @@ class Records:
         """``state._replace(u=v)`` of a namedtuple, ``dataclasses.replace(state, u=v)``: one with other fields."""
         base = arguments.positional[0]
         t = self.type_of(base)
-        if len(arguments.positional) > 1 or t.kind is not Kind.RECORD or record_fields(t.cls) != list(t.keys or ()):
+        known = t.kind is Kind.RECORD and classes.record_fields(t.cls) == list(t.keys or ())
+        if len(arguments.positional) > 1 or not known:
             self.refuse(f"what {text(node.func)}() gives cannot be told", node)
         fields = dict(zip(t.keys, self.items_of(base, node), strict=True))
         return self.construct(t.cls, Arguments([], fields | arguments.keywords), node)

@@ -292,6 +292,12 @@ def as_code(operand) -> ir.Code:
     return operand
 
 
+def attribute_code(operand, attr: str) -> ir.Code:
+    """The attribute `attr` of an operand."""
+    code = as_code(operand)
+    return ir.Code(gast.Attribute(code.node, attr, gast.Load()), code.reads)
+
+
 @functools.cache
 def sets_attribute(cls, attr: str) -> bool:
     """May instances of `cls` have an attribute of their own that hides the one of the class?"""

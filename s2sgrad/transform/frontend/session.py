@@ -11,8 +11,8 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.classes import PLAIN, opaque
 from s2sgrad.transform.frontend import effects, resolve, syntax
-from s2sgrad.transform.frontend.calls import carrying
 from s2sgrad.transform.frontend.giving import bare, is_certain
+from s2sgrad.transform.frontend.kinds import carrying
 from s2sgrad.transform.frontend.reach import reached
 
 MOST_CALLEES = 150

@@ -17,7 +17,6 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve, syntax
-from s2sgrad.transform.frontend.calls import numeric
 from s2sgrad.transform.frontend.kinds import (
     SEQUENCES,
     any_active,
@@ -25,6 +24,7 @@ from s2sgrad.transform.frontend.kinds import (
     is_active,
     is_live,
     item_type,
+    numeric,
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
