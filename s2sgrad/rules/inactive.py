@@ -39,6 +39,7 @@ inactive(np.dtype, np.finfo, np.iinfo, np.may_share_memory, np.shares_memory, np
 
 # allocations: their contents do not depend on the array they are shaped like
 inactive(np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
+inactive(np.ndarray)
 
 # plain Python
 inactive(builtins.print, builtins.len, builtins.isinstance, builtins.issubclass, builtins.type, builtins.id)

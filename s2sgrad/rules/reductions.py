@@ -10,6 +10,7 @@ import numpy as np
 
 from s2sgrad.rules.table import jvp, linear, vjp
 from s2sgrad.runtime.arrays import (
+    embed,
     embed_diagonal,
     hit_count,
     is_differentiable,
@@ -485,6 +486,53 @@ jvp(
 linear(np.add.accumulate, lambda g, array, axis=0: cumsum_adjoint(g, array, axis))
 vjp(np.multiply.accumulate, array=lambda g, out, array, axis=0: cumprod_pullback(g, out, array, axis))
 jvp(np.multiply.accumulate, array=lambda t, out, array, axis=0: cumprod_pushforward(t, out, array, axis))
+
+
+def passed_on(out, a):
+    """For each entry of a running extremum but the first, what part of it is the entry before: half where they tie."""
+    ones = np.ones_like(a[1:])
+    return np.where(np.equal(a[1:], out[1:]), np.where(np.equal(out[:-1], out[1:]), ones / 2, 0 * ones), ones)
+
+
+def running_extremum_pullback(g, out, array, axis=0):
+    """By the recurrence ``s[i] = g[i] + p[i+1] s[i+1]``, of which the entry has what is not passed on."""
+    a, out, g = np.moveaxis(array, axis, 0), np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0)
+    if len(a) == 0:
+        return np.moveaxis(g, 0, axis)
+    p = passed_on(out, a)
+    rows = [g[-1]]
+    for i in range(len(a) - 2, -1, -1):
+        rows.append(g[i] + times(p[i], rows[-1]))
+    own = np.concatenate([np.ones_like(p[:1]), 1 - p]) if len(p) else np.ones_like(g)
+    return np.moveaxis(times(own, np.stack(rows[::-1])), 0, axis)
+
+
+def running_extremum_pushforward(t, out, array, axis=0):
+    a, out, t = np.moveaxis(array, axis, 0), np.moveaxis(out, axis, 0), np.moveaxis(t, axis, 0)
+    if len(a) == 0:
+        return np.moveaxis(t, 0, axis)
+    p = passed_on(out, a)
+    rows = [t[0]]
+    for i in range(1, len(a)):
+        rows.append(times(p[i - 1], rows[-1]) + times(1 - p[i - 1], t[i]))
+    return np.moveaxis(np.stack(rows), 0, axis)
+
+
+for extremum in (np.maximum, np.minimum):
+    vjp(extremum.accumulate, array=running_extremum_pullback)
+    jvp(extremum.accumulate, array=running_extremum_pushforward)
+
+
+def reduceat_adjoint(g, array, indices, axis=0):
+    """Every entry of a run gets the cotangent of its sum; a run that would end before it begins is one entry long."""
+    starts = np.asarray(indices)
+    lengths = np.maximum(np.append(starts[1:], np.shape(array)[axis]) - starts, 1)
+    places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(np.sum(lengths))
+    rows = np.repeat(np.moveaxis(g, axis, 0), lengths, axis=0)
+    return np.moveaxis(embed(rows, np.moveaxis(array, axis, 0), places), 0, axis)
+
+
+linear(np.add.reduceat, reduceat_adjoint)
 
 
 def over_second(g, A):

@@ -284,6 +284,29 @@ CLASSES = {
 for _kind in (np.float64, np.float32, np.complex128, np.complex64):
     CLASSES[_kind] = _converting(_kind, _scalar(_kind))
 
+
+class _Making(type):
+    """The class of the class of arrays: the tape holds those that it makes."""
+
+    def __call__(cls, *args, **kwargs):
+        if isinstance(args[2] if len(args) > 2 else kwargs.get("buffer"), Tensor):
+            raise lost("a buffer")
+        return call_plain(np.ndarray, args, kwargs)
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, np.ndarray)
+
+    def __subclasscheck__(cls, subclass):
+        return issubclass(subclass, np.ndarray)
+
+    def __eq__(cls, other):
+        return other is cls or other is np.ndarray
+
+    def __hash__(cls):
+        return hash(np.ndarray)
+
+
+CLASSES[np.ndarray] = _Making("ndarray", (np.ndarray,), {"__doc__": np.ndarray.__doc__})
 BUILTINS = {"float": CLASSES[float], "complex": CLASSES[complex], "type": _Type}
 _originals.update({id(version): getattr(builtins, name) for name, version in BUILTINS.items()})
 

@@ -198,8 +198,9 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
         return without_derivative(out)
     active, nodes = [], []
     for path, node in zip(arguments.paths, arguments.nodes, strict=True):
-        if len(path) > 1:
-            raise missing(function, f"{rule.function!r} of a list of recorded values: stack them with np.array first")
+        if len(path) > 1:  # lists are arrays to a ufunc
+            args = [apply(np.array, (a,)) if isinstance(a, (list, tuple)) else a for a in args]
+            return apply(function, tuple(args), kwargs)
         if rule.partials[path[0]] is not None:
             active.append(path[0])
             nodes.append(node)

@@ -385,7 +385,7 @@ def _clip(self, min=None, max=None, out=None, **kwargs):
 
 def _view(self, *args, **kwargs):
     data = plain(self)
-    if type(data) is not _ndarray or kwargs or args and args != (data.dtype,):
+    if type(data) is not _ndarray or kwargs or args and args not in ((data.dtype,), (_ndarray,)):
         return _method_without_rule(self, "view")(*args, **kwargs)
     return self[...]
 

@@ -23,11 +23,11 @@ _OPERATORS = {
     operator.floordiv, operator.mod, operator.pos, abs,
 }  # fmt: skip
 _NEW = {
-    np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.arange, np.linspace, np.zeros_like, np.ones_like,
-    np.full_like, np.empty_like, np.copy, np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack,
-    np.where, np.sum, np.mean, np.prod, np.var, np.std, np.cumsum, np.cumprod, np.tile, np.repeat, np.outer,
-    np.dot, np.inner, np.tensordot, np.kron, np.convolve, np.interp, np.sort, np.argsort, np.roll, np.take, np.append,
-    np.clip, np.tril, np.triu, np.max, np.min, np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det,
+    np.zeros, np.ones, np.full, np.empty, np.ndarray, np.eye, np.identity, np.arange, np.linspace, np.zeros_like,
+    np.ones_like, np.full_like, np.empty_like, np.copy, np.concatenate, np.stack, np.vstack, np.hstack, np.dstack,
+    np.column_stack, np.where, np.sum, np.mean, np.prod, np.var, np.std, np.cumsum, np.cumprod, np.tile, np.repeat,
+    np.outer, np.dot, np.inner, np.tensordot, np.kron, np.convolve, np.interp, np.sort, np.argsort, np.roll, np.take,
+    np.append, np.clip, np.tril, np.triu, np.max, np.min, np.linalg.inv, np.linalg.solve, np.linalg.norm, np.linalg.det,
     np.linalg.cholesky, np.ndarray.flatten, np.argmax, np.argmin, np.vdot, np.fft.fft, np.fft.ifft, np.fft.rfft,
     np.fft.irfft,
     np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2, np.fft.fftfreq, np.fft.rfftfreq,

@@ -121,7 +121,25 @@ def cubed_norm(x):
     return np.linalg.norm(x) ** 3
 
 
-@pytest.mark.parametrize("f, scale", [(half_squared_norm, 1.0), (squared_norm, 2.0), (cubed_norm, 0.0)])
+def norm_times_norm(x):
+    return np.linalg.norm(x) * np.linalg.norm(x)
+
+
+def squared_moduli(x):
+    z = x * (1 + 2j)
+    return np.sum(np.abs(z) ** 2) + np.sum(abs(z) * abs(z))
+
+
+@pytest.mark.parametrize(
+    "f, scale",
+    [
+        (half_squared_norm, 1.0),
+        (squared_norm, 2.0),
+        (cubed_norm, 0.0),
+        (norm_times_norm, 2.0),
+        (squared_moduli, 20.0),
+    ],
+)
 def test_powers_of_a_norm_at_the_origin(f, scale):
     H = hessian(f)
     assert np.array_equal(H(np.zeros(2)), scale * np.eye(2))

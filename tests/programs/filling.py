@@ -104,3 +104,11 @@ def diagonal_of_what_is_lost(x):
     v[2] = x[0]
     np.fill_diagonal(m, x)
     return np.sum(m * m) + np.sum(v)
+
+
+@program(X, engine="compiled", smooth=True)
+def arrays_of_the_class(x):
+    a, b = np.ndarray((2, 3), dtype=np.float64), np.ndarray(shape=3)
+    a[:] = x
+    b[0], b[1:] = a[0, 1] * x[2], x[:2]
+    return np.sum(a * a) + np.sum(b**3) if isinstance(x, np.ndarray) else 0.0

@@ -377,3 +377,12 @@ def table_with_another_name(x):
         xs[i] = x[i] * x[0]
         ys[0] = ys[0] + x[1]
     return sum(ys)
+
+
+@program(np.array([0.5, 0.3]), engine="compiled", smooth=True)
+def residuals_one_after_the_other(p):
+    data = np.array([1.0, 0.5, -0.2, 0.3])
+    e = [data[0]]
+    for t in range(1, len(data)):
+        e.append(data[t] - p[0] * data[t - 1] - p[1] * e[-1])
+    return sum(v**2 for v in e)

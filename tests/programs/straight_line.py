@@ -239,3 +239,15 @@ def long_sum(x):
 @program(X, engine="compiled")
 def walrus(x):
     return np.sum((y := x * x) + y * x)
+
+
+@program(np.array([0.5, 2.0, 1.5]), engine="compiled", smooth=True)
+def functions_of_lists(x):
+    parts = [x[0], x[1] * x[2], 2.0]
+    return np.sum(np.log(parts)) + np.sum(np.add(parts, [1.0, 2.0, x[0]]) ** 2)
+
+
+@program(np.array([0.5, 2.0, 1.5, 1.0, 3.0]), engine="compiled", smooth=True)
+def running_extrema_and_runs(x):
+    drawdown = np.maximum.accumulate(x) - x
+    return np.sum(drawdown**2) + np.sum(np.minimum.accumulate(x) * x) + np.prod(np.add.reduceat(x, [0, 2, 1]))

@@ -21,7 +21,7 @@ import numpy as np
 from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.ir import Kind, Type
 
-_IN_ORDER = {np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.outer, np.dot}
+_IN_ORDER = {np.zeros, np.ones, np.empty, np.ndarray, np.full, np.eye, np.identity, np.outer, np.dot}
 _LIKE = {np.zeros_like: 3, np.ones_like: 3, np.empty_like: 3, np.full_like: 3, np.copy: 2}  # and where `order` is
 _SAME = {np.reshape: 3, np.ravel: 2, np.asarray: 3, np.asanyarray: 3, np.ascontiguousarray: 3, np.atleast_1d: 2}
 _PARTS = {operator.getitem, operator.add, operator.concat, operator.mul, getattr}  # of containers

@@ -177,8 +177,8 @@ def out_position(function) -> int | None:
     return places[0] if places else None
 
 
-# Those whose signature cannot be asked for.
-_OUT = {np.dot: 2, np.concatenate: 2}
+# Those whose signature cannot be asked for; an array that is made around a buffer is one that may be written into.
+_OUT = {np.dot: 2, np.concatenate: 2, np.ndarray: 2}
 
 
 def out_of_method(name: str) -> int | None:

@@ -465,7 +465,8 @@ class InertExpressions:
         pure = pure and (harmless or self.session.is_effectless(function))
         rule = table.lookup(function)
         elementwise = rule is not None and rule.kind == "elementwise" and function not in VIEWING
-        kept = any(k.arg in (None, "copy", "out") for k in node.keywords) or effects.writes_out(function, node)
+        kept = effects.writes_out(function, node)
+        kept = kept or any(k.arg in (None, "copy", "out", "buffer") for k in node.keywords)
         if getattr(function, "__module__", None) == "_operator":  # of lists it gives lists of the same elements
             kept = kept or not any(t.kind is Kind.ARRAY for t in arguments)
         new = result.kind is Kind.NUMBER or (elementwise or aliases.is_new(function, kwargs)) and not kept

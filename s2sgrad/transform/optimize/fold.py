@@ -335,7 +335,7 @@ def _over(build, g, d):
         return build.op(DIV, g, d)
     if (inner := _defined(build, g, NEG)) is not None:
         return build.op(NEG, build.op(arrays.over, inner[0], d))
-    return None
+    return _along_itself(build, g, d)
 
 
 def _times(build, g, p):
@@ -360,6 +360,13 @@ def _along(build, g, p):
         return None
     rest = _without(build, g, quotient[1])
     return None if rest is None else build.op(MUL, rest, quotient[0])
+
+
+def _along_itself(build, g, d):
+    """``(c * n * z) / n`` is ``c * z`` where `n` is the modulus of `z`, at 0 as well."""
+    given = _defined(build, d, np.absolute) or _defined(build, d, abs)
+    rest = None if given is None else _without(build, g, d)
+    return None if rest is None or _without(build, rest, given[0]) is None else rest
 
 
 def _without(build, product, factor):

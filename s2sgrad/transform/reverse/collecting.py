@@ -216,7 +216,8 @@ class Collecting:
 
     def whole_buffer(self, slot, found: Cotangent | None) -> Value:
         """A buffer as a loop carries it: none of the elements of a list is absent."""
-        if is_stack(slot_type(slot)) and not is_of_numbers(slot_type(slot)) and (found is None or found.partial):
+        t = slot_type(slot)
+        if is_container(t) and not is_of_numbers(t) and (found is None or found.partial):
             return self.new_zeros(slot) if found is None else self.finished(slot, found)
         return self.buffer(slot, found)
 

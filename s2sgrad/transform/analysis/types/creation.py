@@ -18,6 +18,11 @@ def _zeros(shape, dtype=None, order="C", **options) -> Type:
     return one_array("float64" if dtype is None else given_dtype(dtype), ndim, token)
 
 
+@handles(np.ndarray)
+def _ndarray(shape, dtype=None, *, order="C") -> Type:
+    return _zeros(shape, dtype)  # with a buffer it is one of somebody else's
+
+
 @handles(np.full)
 def _full(shape, fill_value, dtype=None, order="C", **options) -> Type:
     ndim, token, _ = shape_of(shape)
