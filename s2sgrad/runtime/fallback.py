@@ -140,7 +140,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     (9.0, (6.0,))
     """
     outer = _current.session
-    session = outer or Session(private=not once)
+    session = outer or Session(private=not once, current=_current)
     inputs = [kwargs[k] if isinstance(k, str) else args[k] for k in differentiate]
     _current.session = session
     running.add(session)

@@ -17,6 +17,7 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.arguments import is_active, plain
 from s2sgrad.runtime.arrays import is_differentiable, is_promotable
 from s2sgrad.runtime.location import user_location
+from s2sgrad.runtime.methods import classes_to_watch, own_function, release, watch
 from s2sgrad.runtime.namespace import (
     CLASSES,
     JOINS,
@@ -43,7 +44,7 @@ _SCAN_LIMIT = 1_000  # objects looked through for recorded values that the funct
 class Session:
     """What belongs to one recorded call: the turned functions, arrays and globals, and what to put back."""
 
-    def __init__(self, private=False, rules=False):
+    def __init__(self, private=False, rules=False, current=None):
         self.private = private  # results are copied: pullbacks may run after the caller has changed them
         self.rules = rules  # rule functions are turned too
         self.closed = False
@@ -56,6 +57,8 @@ class Session:
         self.copies = {}
         self.holders = []
         self.containers = []
+        self.classes = set()
+        self.current = current  # the session of each thread
 
     # -- turning values into what recorded code sees
 
@@ -71,9 +74,11 @@ class Session:
         if isinstance(value, types.ModuleType):
             return self._module(value)
         if kind is types.MethodType:
+            self.turn(value.__self__)
             function = self.turn(value.__func__)
             return value if function is value.__func__ else types.MethodType(function, value.__self__)
         if isinstance(value, type):
+            self.meet_class(value)
             return CLASSES.get(value, value)
         if kind is np.random.Generator:
             return drawing(value)
@@ -99,8 +104,32 @@ class Session:
         if kind is list or kind is dict:
             return self.container(value)
         if kind is collections.deque or _has_attributes(value) and not is_ours(kind.__module__):
+            self.meet(value)
             self.containers.append(value)
         return value
+
+    def meet_class(self, cls):
+        """Watch what the methods of a class of the user's do."""
+        for one in classes_to_watch(cls) if self.current is not None else ():
+            if one not in self.classes:
+                self.classes.add(one)
+                watch(one, self.current)
+
+    def meet(self, value):
+        """Watch what the methods of an object do, and those of the objects that it holds."""
+        queue, seen = [value], set()
+        while queue and len(seen) < _SCAN_LIMIT:
+            holder = queue.pop()
+            if id(holder) in seen:
+                continue
+            seen.add(id(holder))
+            if type(holder) in (list, tuple, dict, collections.deque):
+                items = holder.values() if type(holder) is dict else holder
+            else:
+                self.meet_class(type(holder))
+                items = [getattr(holder, name, None) for name in _slots_of(type(holder))]
+                items += vars(holder).values() if hasattr(holder, "__dict__") else ()
+            queue += [item for item in items if _may_hold_objects(item)]
 
     def _module(self, module):
         if isinstance(module, (Namespace, Module)):
@@ -116,6 +145,7 @@ class Session:
         """A Python function, recorded when it is called."""
         if type(function.__globals__) is Globals:
             return function
+        function = own_function(function)
         if lookup(function) is not None:
             return recording_version(function)
         home = home_of(function.__module__ or function.__globals__.get("__name__"))
@@ -305,6 +335,7 @@ class Session:
             for a, b in zip(value, twin, strict=True):
                 self._hold(a, b)
         elif dataclasses.is_dataclass(value):
+            self.meet(value)
             names = [field.name for field in dataclasses.fields(value)]
             self.holders.append((value, twin, {name: getattr(twin, name) for name in names}))
             for name in names:
@@ -406,6 +437,9 @@ class Session:
             table.clear()
         self.holders.clear()
         self.containers.clear()
+        for cls in self.classes:
+            release(cls)
+        self.classes.clear()
 
     def _sync(self, value, twin, shown):
         """Bring a container of the caller up to date with the one that the function saw."""
@@ -466,6 +500,13 @@ _STAND_INS = (Traced, tuple, types.FunctionType, types.ModuleType, type)  # what
 
 def _has_attributes(value) -> bool:
     return hasattr(value, "__dict__") or bool(_slots_of(type(value)))
+
+
+def _may_hold_objects(item) -> bool:
+    kind = type(item)
+    if kind in _ATOMS or isinstance(item, (np.ndarray, np.generic, type, types.ModuleType, types.FunctionType)):
+        return False
+    return kind in (list, tuple, dict, collections.deque) or _has_attributes(item)
 
 
 @functools.cache

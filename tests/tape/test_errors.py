@@ -253,7 +253,8 @@ def test_what_is_stored_in_an_array_of_an_object_is_an_error(store):
         store(u, x)
         return np.sum(holder.u * x)
 
-    assert "that the tape does not see" in raised(TapeError, lambda x: f(x, Holder()))
+    holder = Holder()
+    assert "that the tape does not see" in raised(TapeError, lambda x: f(x, holder))
 
 
 def test_the_line_is_the_users_and_not_the_standard_librarys():

@@ -1,0 +1,93 @@
+"""Methods of the user's classes, seen by the tape.
+
+A method is found through its class, past the names that a session turns. So while a session runs that has met a
+class, the functions of the class are replaced by ones that ask for the session of their thread.
+"""
+
+import abc
+import functools
+import sys
+import sysconfig
+import threading
+import types
+
+import numpy as np
+
+from s2sgrad.runtime.surroundings import home_of, is_ours
+
+_LIBRARIES = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+_lock = threading.Lock()
+_watched: dict = {}  # class -> [how many sessions have met it, its own attributes that are replaced]
+
+
+def _seen(function, current):
+    """`function` as an attribute of a class: in a thread with a session, what this makes of it."""
+
+    def method(*args, **kwargs):
+        session = current.session
+        return (function if session is None else session.function(function))(*args, **kwargs)
+
+    return functools.wraps(function)(method)
+
+
+_CODE = _seen(len, None).__code__
+
+
+def own_function(function):
+    """The function of the user's that a replaced one stands for; all else as it is."""
+    return function.__wrapped__ if function.__code__ is _CODE else function
+
+
+def _is_seen(value) -> bool:
+    return type(value) is types.FunctionType and not is_ours(value.__module__) and value.__code__ is not _CODE
+
+
+def _replaced(attribute, current):
+    """What stands for an attribute of a class; None for one that may stay."""
+    if _is_seen(attribute):
+        return _seen(attribute, current)
+    if isinstance(attribute, (staticmethod, classmethod)) and _is_seen(attribute.__func__):
+        return type(attribute)(_seen(attribute.__func__, current))
+    if type(attribute) is property:
+        parts = [attribute.fget, attribute.fset, attribute.fdel]
+        return property(*[_seen(f, current) if _is_seen(f) else f for f in parts], attribute.__doc__)
+    return None
+
+
+@functools.cache
+def classes_to_watch(cls) -> tuple:
+    """A class of the user's and those of its bases that are; none of a class of a library, or of another metaclass."""
+    if type(cls) not in (type, abc.ABCMeta) or any(is_ours(base.__module__) for base in cls.__mro__):
+        return ()
+    if issubclass(cls, (np.ndarray, BaseException)):
+        return ()
+    return tuple([base for base in cls.__mro__ if _is_users(base)])
+
+
+def _is_users(cls) -> bool:
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+    return home_of(cls.__module__) == "user" and not file.startswith(_LIBRARIES)
+
+
+def watch(cls, current) -> None:
+    """Replace the functions of a class, until `release` has been called as often."""
+    with _lock:
+        entry = _watched.get(cls)
+        if entry is not None:
+            entry[0] += 1
+            return
+        found = {name: _replaced(attribute, current) for name, attribute in vars(cls).items()}
+        found = {name: new for name, new in found.items() if new is not None}
+        _watched[cls] = [1, {name: vars(cls)[name] for name in found}]
+        for name, new in found.items():
+            type.__setattr__(cls, name, new)
+
+
+def release(cls) -> None:
+    with _lock:
+        entry = _watched[cls]
+        entry[0] -= 1
+        if entry[0] == 0:
+            del _watched[cls]
+            for name, attribute in entry[1].items():
+                type.__setattr__(cls, name, attribute)
