@@ -299,3 +299,24 @@ def such_a_method_of_an_object_in_a_list(x, ns):
 @program(X, [P, Pendulum(X, X + 2)], engine="compiled", smooth=True)
 def methods_in_a_comprehension(x, ps):
     return sum(p.energy(x[0]) for p in ps) * sum([w.sum() for w in (x, x * 2)])
+
+
+class Filter:
+    def __init__(self, x):
+        self.x, self.loss = x, 0.0
+
+    def predict(self):
+        self.x = 0.9 * self.x
+
+    def update(self, z):
+        self.loss += (z - self.x) ** 2
+        self.x = self.x + 0.5 * (z - self.x)
+
+
+@program(np.array([1.0, 1.2, 0.9, 1.4]), engine="compiled", smooth=True)
+def method_with_the_name_of_one_that_changes_dicts(zs):
+    k = Filter(0.0)
+    for z in zs[1:]:
+        k.predict()
+        k.update(z)
+    return k.loss + k.x**2

@@ -20,8 +20,9 @@ class Edits:
     def edited_object(self, call, statement):
         """The result of a call of a method that changes a container with slots; None where it is none."""
         method, target = call.func.attr, call.func.value
-        if method not in EDITING or self.holder(target) not in self.objects:
-            return None
+        held = self.holder(target)
+        if method not in EDITING or held not in self.objects or held.type.kind is Kind.RECORD:
+            return None  # an object of the user's class has methods of its own
         if any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
             self.refuse(f"`*` or `**` in a call of .{method}() of a container that is followed", statement)
         things = self.expressions([*call.args, *(k.value for k in call.keywords)])

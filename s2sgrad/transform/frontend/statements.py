@@ -136,7 +136,7 @@ class Statements:
                 self.assign(statement.target, self.expression(statement.value), statement)
 
     def is_exchange(self, statement) -> bool:
-        """Is it ``a, b = b, a`` of arrays that may be written to, or ``a[i], a[j] = x, y``?"""
+        """Is it ``a, b = b, a`` of arrays that may be written to, ``a[i], a[j] = x, y`` or ``s.x, s.y = 0, 1``?"""
         target, value = statement.targets[0], statement.value
         pair = isinstance(target, (gast.Tuple, gast.List)) and isinstance(value, (gast.Tuple, gast.List))
         if not pair or len(statement.targets) > 1 or len(target.elts) != len(value.elts):
@@ -146,6 +146,8 @@ class Statements:
         written = [self.view_of(e) for e in value.elts if isinstance(e, gast.Name) and e.id in self.mutable]
         stores = any(isinstance(e, gast.Subscript) for e in target.elts)
         stores = stores and (self.may_be_active(statement) or self.writes_arguments(statement))
+        attributes = [e for e in target.elts if isinstance(e, gast.Attribute)]
+        stores = stores or any(self.holder(e.value) in self.objects for e in attributes)
         pairs = [(t, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, gast.Name)]
         stores = stores or any(t.id in self.mutable and isinstance(v, gast.Call) for t, v in pairs)
         return stores or any(v is not None for v in written)
