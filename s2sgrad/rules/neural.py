@@ -33,7 +33,13 @@ def leaky_relu(x, slope):
     return np.where(x > 0, x, slope * x)
 
 
-elementwise(leaky_relu, lambda t, x, slope: np.where(x > 0, t, slope * t), None)
+def lean(t, on, slope):
+    """`t` where `on` is positive, ``slope * t`` elsewhere."""
+    return np.where(on > 0, t, slope * t)
+
+
+elementwise(lean, lambda s, t, on, slope: lean(s, on, slope), lambda s, t, on, slope: np.zeros_like(s), None)
+elementwise(leaky_relu, lambda t, x, slope: lean(t, x, slope), None)
 
 
 def sigmoid(x):
@@ -178,7 +184,19 @@ def open_clamp(x, low, high):
     return np.clip(x, low, high)
 
 
-elementwise(open_clamp, lambda t, x, low, high: np.where((x > low) & (x < high), t, np.zeros_like(t)), None, None)
+def between(t, x, low, high):
+    """`t` where `x` lies between the bounds, zero elsewhere."""
+    return np.where((x > low) & (x < high), t, np.zeros_like(t))
+
+
+elementwise(
+    between,
+    lambda s, t, x, low, high: between(s, x, low, high),
+    lambda s, t, x, low, high: np.zeros_like(s),
+    None,
+    None,
+)
+elementwise(open_clamp, lambda t, x, low, high: between(t, x, low, high), None, None)
 
 
 def sgn(z):

@@ -483,3 +483,11 @@ def test_a_loop_of_training():
             b -= 0.5 * b.grad
     assert torch.allclose(w, torch.tensor([2.0], dtype=F64), atol=1e-3)
     assert torch.allclose(b, torch.tensor([-1.0], dtype=F64), atol=1e-3)
+
+
+def test_batches_of_no_vectors():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(IndexError, match="no vectors"):
+        grad(x * x, x, torch.ones(0, 2), is_grads_batched=True)
+    with pytest.raises(ValueError, match="None is not"):
+        grad((x * x).sum(), x, is_grads_batched=True)

@@ -150,3 +150,24 @@ def test_complex_values_have_products_but_no_jacobian():
     assert jacobian(lambda z: z.abs(), torch.tensor([3 + 4j])).tolist() == [[pytest.approx(0.6 + 0.8j)]]
     with pytest.raises(RuntimeError, match="real"):
         jacobian(lambda z: z * z, z)
+
+
+@pytest.mark.parametrize("product", [vhp, hvp])
+def test_the_value_has_the_shape_that_the_function_gives(product):
+    value, found = product(lambda x: cube(x).reshape(1), x, v)
+    assert value.shape == (1,) and found.tolist() == [6, 120]
+
+
+@pytest.mark.parametrize(
+    "f", [torch.nn.functional.leaky_relu, torch.nn.functional.relu6, torch.nn.functional.hardtanh, torch.relu]
+)
+def test_what_is_linear_by_parts_has_second_derivatives_of_zero(f):
+    leaf = tensor(2.0, -3.0).requires_grad_()
+    (g,) = torch.autograd.grad(f(leaf).sum(), leaf, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), leaf)
+    assert second.tolist() == [0, 0] and hessian(lambda x: f(x).sum(), x).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("loss", [torch.nn.functional.smooth_l1_loss, torch.nn.functional.huber_loss])
+def test_losses_are_curved_where_the_difference_is_zero(loss):
+    assert hessian(lambda x: loss(x, v, reduction="sum"), v).tolist() == [[1, 0], [0, 1]]

@@ -449,3 +449,37 @@ def test_a_result_kept_on_the_context_is_collected():
     del y
     gc.collect()
     assert seen() is None
+
+
+def test_saved_tensors_are_gone_after_a_pass_even_if_there_were_none():
+    class Plain(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            assert ctx.saved_tensors == ()
+            return g * 2
+
+    y = Plain.apply(torch.ones(1, requires_grad=True))
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_a_view_that_is_overwritten_must_be_the_only_result():
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(2)
+            return x, x.sum()
+
+        @staticmethod
+        def backward(ctx, g, total):
+            return 2 * g
+
+    base = torch.ones(2, 2, requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match="more than the view"):
+        Twice.apply(base[0])

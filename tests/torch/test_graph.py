@@ -222,3 +222,39 @@ def test_zeros_for_an_edge_have_no_shape():
     assert grad(x * y, [x, edge], materialize_grads=True)[1].tolist() == [1]
     with pytest.raises(RuntimeError, match="does not tell the shape"):
         grad(x * 2, [x, edge], materialize_grads=True)
+
+
+def test_accumulators_show_their_leaf_and_keep_it():
+    x = torch.ones(2, requires_grad=True)
+    node = (x * 2).grad_fn.next_functions[0][0]
+    assert node.variable is x
+    with pytest.raises(AttributeError):
+        node.variable = 3
+
+
+def test_names_of_saved_values():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    i = torch.tensor([0])
+    assert (x * x.detach()).grad_fn._saved_self is None and (x * 3).grad_fn._saved_self is None
+    assert x.gather(0, i).grad_fn._saved_index.tolist() == [0]
+    assert x.index_select(0, i).grad_fn._saved_index.tolist() == [0]
+    assert x.masked_fill(x > 1, 0.0).grad_fn._saved_mask.tolist() == [False, True]
+    assert x.sort()[0].grad_fn._saved_indices.tolist() == [0, 1]
+
+
+def test_names_of_writes_by_numbers_or_masks():
+    for key, name in (
+        ([0, 1], "IndexPutBackward0"),
+        (torch.tensor([True, False]), "IndexPutBackward0"),
+        ((slice(None), [0]), "IndexPutBackward0"),
+        ((0, [0]), "torch::autograd::CopySlices"),
+        (0, "torch::autograd::CopySlices"),
+    ):
+        y = torch.ones(2, 2, requires_grad=True) * 1
+        y[key] = 3.0
+        assert y.grad_fn.name() == name
+
+
+def test_versions_are_counted_of_tensors():
+    with pytest.raises(RuntimeError, match="takes Tensors"):
+        torch.autograd.graph.increment_version(3)

@@ -304,3 +304,51 @@ def test_results_of_prehooks():
     y.grad_fn.register_prehook(lambda outputs: (None,))
     (y + x).backward()
     assert x.grad.tolist() == [1]
+
+
+def order_of_leaves(f, count):
+    seen = []
+    leaves = [number(i + 1.0) for i in range(count)]
+    for i, x in enumerate(leaves):
+        x.register_hook(lambda g, i=i: seen.append(i))
+    f(*leaves).backward()
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("f", "order"),
+    [
+        (lambda a, b: a * b, [0, 1]),
+        (lambda a, b: b * a, [1, 0]),
+        (lambda a, b, c: a * b * c, [2, 0, 1]),
+        (lambda a, b, c: a * (b * c), [0, 1, 2]),
+        (lambda a, b, c, d: (a * b).exp() + (c * d).exp(), [2, 3, 0, 1]),
+        (lambda a, b, c: a.exp() * b.exp() * c, [2, 1, 0]),
+        (lambda *leaves: torch.stack(leaves).sum(), [*range(2000)]),
+    ],
+)
+def test_leaves_of_one_operation_have_their_turns_in_its_order(f, order):
+    if len(order) < 2000:
+        assert order_of_leaves(f, len(order)) == order
+    else:  # as many as are numbered in a row, and then the next ones before them
+        assert sorted(order_of_leaves(f, 2000)) == order
+
+
+def test_what_a_hook_after_accumulation_returns():
+    x = leaf(1.0)
+    x.register_post_accumulate_grad_hook(lambda p: p * 3)
+    x.sum().backward()
+    assert x.grad.tolist() == [1]
+    x.register_post_accumulate_grad_hook(lambda p: 3)
+    with pytest.raises(TypeError, match="returns nothing"):
+        x.sum().backward()
+
+
+def test_what_was_retained_before_is_left_as_it_is():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    first = y.grad
+    y.sum().backward()
+    assert first.tolist() == [1] and y.grad.tolist() == [2]

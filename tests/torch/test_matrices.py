@@ -76,7 +76,14 @@ def test_results_have_names():
 def test_what_is_refused():
     a, b = torch.ones(2, 3, dtype=F64), leaf(A)
     for refused, match in (
-        (lambda: torch.linalg.qr(b, mode="r"), "needs Q"),
+        (lambda: torch.linalg.qr(b, mode="full"), "mode"),
+        (lambda: torch.linalg.qr(b[0]), "of matrices"),
+        (lambda: torch.linalg.qr(b, mode="r").R.sum().backward(), "not differentiable"),
+        (lambda: torch.linalg.qr(leaf(TALL), mode="complete").Q.sum().backward(), "not differentiable"),
+        (lambda: torch.linalg.inv(torch.tensor([[1, 2], [3, 4]])), "floating point"),
+        (lambda: torch.linalg.vector_norm(torch.ones(0), float("inf")), "nothing"),
+        (lambda: torch.linalg.matrix_norm(b[0]), "of matrices"),
+        (lambda: a.norm("foo"), "the order"),
         (lambda: torch.einsum("ij,jk", a, a), "einsum"),
         (lambda: torch.tensordot(a, a, dims=1), "tensordot"),
         (lambda: torch.linalg.matrix_norm(b, 3), "matrix_norm"),
@@ -85,3 +92,26 @@ def test_what_is_refused():
     ):
         with pytest.raises(RuntimeError, match=match):
             refused()
+
+
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+@pytest.mark.parametrize("a", [TALL.T, np.stack([TALL.T, 2.5 - TALL.T])])
+def test_wide_matrices_have_orthonormal_factors_too(a, mode):
+    q, r = torch.linalg.qr(leaf(a), mode=mode)
+    assert np.allclose((q @ r).tolist(), a) and np.allclose(r.tolist(), r.triu().tolist())
+    assert gradcheck(lambda a: torch.linalg.qr(a, mode=mode), leaf(a))
+    assert gradgradcheck(lambda a: torch.linalg.qr(a, mode=mode), leaf(a))
+
+
+def test_norms_of_matrices_without_elements():
+    nothing = torch.zeros(0, 0, dtype=F64)
+    for order in (None, 2, -2, 1, float("inf"), "fro", "nuc"):
+        assert torch.linalg.cond(nothing, order).item() == 0
+    for order in (2, 1, float("inf"), "fro", "nuc"):
+        assert torch.linalg.matrix_norm(nothing, order).item() == 0
+    with pytest.raises(IndexError):
+        torch.linalg.matrix_norm(nothing, -2)
+
+
+def test_the_logarithm_of_a_negative_determinant_is_nan():
+    assert torch.logdet(torch.eye(2).flip(0)).isnan() and torch.logdet(torch.zeros(2, 2)).item() == -float("inf")

@@ -418,3 +418,136 @@ def test_data_of_another_type():
         assert y.dtype is torch.float64
     x.data = torch.ones(3, dtype=torch.int64)
     assert (x * 2).dtype is torch.int64 and (-x).dtype is torch.int64
+
+
+@pytest.mark.parametrize(
+    ("action", "error"),
+    [
+        (lambda: torch.ones(-1), RuntimeError),
+        (lambda: torch.arange(5, 1), RuntimeError),
+        (lambda: torch.arange(1, 5, 0), RuntimeError),
+        (lambda: torch.tensor("a"), TypeError),
+        (lambda: torch.tensor(["a"]), ValueError),
+        (lambda: torch.tensor([300], dtype=torch.uint8), RuntimeError),
+        (lambda: torch.full((1,), 300, dtype=torch.uint8), RuntimeError),
+        (lambda: torch.ones(1).new_full((1,), 300, dtype=torch.int8), RuntimeError),
+        (lambda: torch.ones(1).requires_grad_(0), TypeError),
+        (lambda: [1.0] in torch.ones(1), RuntimeError),
+        (lambda: (leaf(1.0) * 2).grad_dtype, RuntimeError),
+        (lambda: torch.stack([torch.ones(1), 2.0]), TypeError),
+        (lambda: torch.cat([torch.ones(1), 2.0]), TypeError),
+        (lambda: torch.cat([]), ValueError),
+        (lambda: float(torch.tensor(1 + 2j)), RuntimeError),
+        (lambda: torch.ones(2).renorm(2, 0, 1.0), RuntimeError),
+        (lambda: torch.ones(2, dtype=torch.int64).frac(), NotImplementedError),
+        (lambda: torch.ones(2, dtype=torch.complex64).nan_to_num(), RuntimeError),
+        (lambda: torch.ones(2, dtype=torch.complex64).nansum(), RuntimeError),
+        (lambda: torch.ones(2, dtype=torch.complex64).unique(), NotImplementedError),
+        (lambda: torch.tensor([True]) // True, NotImplementedError),
+        (lambda: torch.tensor([True]) % torch.tensor(True), NotImplementedError),
+        (lambda: torch.ones(2) & torch.ones(2), NotImplementedError),
+        (lambda: torch.ones(2).sum((0, 0)), RuntimeError),
+        (lambda: torch.ones(0).max(0), IndexError),
+        (lambda: torch.ones(0).argmax(), IndexError),
+        (lambda: torch.ones(0).kthvalue(1), IndexError),
+        (lambda: torch.ones(0).mode(), IndexError),
+    ],
+)
+def test_classes_of_errors(action, error):
+    with pytest.raises(RuntimeError if error is NotImplementedError else error) as caught:
+        action()
+    assert type(caught.value) is error
+
+
+def test_integers_wrap_as_the_elements_do():
+    x = torch.tensor([1, 2], dtype=torch.uint8)
+    assert (300 - x).tolist() == [43, 42] and (x + 300).tolist() == [45, 46] and (x * -1).tolist() == [255, 254]
+    assert (x - 300).dtype is torch.uint8
+    assert (x == 257).tolist() == [True, False] and (x < 300).tolist() == [True, True]
+    assert (x / 300).tolist() == pytest.approx([1 / 300, 2 / 300]) and (x & 257).tolist() == [1, 0]
+    assert x.add_(300).tolist() == [45, 46]
+    with pytest.raises(RuntimeError, match="overflow"):
+        x.fill_(300)
+    with pytest.raises(RuntimeError, match="overflow"):
+        x[0] = -1
+
+
+def test_a_view_without_recording_shows_that_it_requires_grad():
+    x = leaf(1.0, 2.0)
+    with torch.no_grad():
+        assert repr(x[0]) == "tensor(1., dtype=torch.float64, requires_grad=True)"
+
+
+def test_small_things_of_tensors():
+    x = leaf(1.0, 2.0)
+    assert torch.detach(x).tolist() == [1, 2] and not torch.detach(x).requires_grad
+    assert reversed(x).tolist() == [2, 1] and reversed(x).grad_fn.name() == "FlipBackward0"
+    assert float(torch.tensor(1 + 0j)) == 1
+    assert x.ravel() is not x and x.ravel()._base is x
+    assert (2**x).grad_fn.name() == "PowBackward2" and x.frac().grad_fn.name() == "FracBackward0"
+    assert torch.ones(2, dtype=torch.uint8).any().dtype is torch.uint8
+    assert x.sum([]).shape == () and x.sum(()).item() == 3
+    assert torch.cov(x.unsqueeze(0)).shape == ()
+
+
+def test_each_nan_is_different():
+    values, counts = torch.tensor([float("nan"), 1.0, float("nan"), 1.0]).unique(return_counts=True)
+    assert values[0].item() == 1 and values.isnan().tolist() == [False, True, True] and counts.tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int64, torch.bfloat16, torch.float32])
+def test_modes_of_all_types(dtype):
+    values, places = torch.tensor([1, 0, 1, 0, 1]).to(dtype).mode()
+    assert values.dtype is dtype and values.item() == 1 and int(places) == 4
+    assert torch.asarray(places.numpy()).tolist() == 4
+
+
+def test_parts_of_complex_tensors_can_be_set():
+    z = torch.zeros(2, dtype=torch.complex128)
+    x = leaf(1.0, 2.0)
+    z.real = x
+    z.imag = 3.0
+    assert z.tolist() == [1 + 3j, 2 + 3j] and z.grad_fn.name() == "torch::autograd::CopySlices"
+    (g,) = torch.autograd.grad((z.real * z.real).sum(), x)
+    assert g.tolist() == [2, 4]
+
+
+def test_versions_go_on_when_data_is_set():
+    x = torch.ones(2)
+    x.add_(1)
+    x.data = torch.zeros(3)
+    assert x._version == 1
+    x.add_(1)
+    assert x._version == 2
+
+
+def test_memory_of_another():
+    x, y = torch.ones(2), torch.zeros(3)
+    view = x[:1]
+    assert x.set_(y) is x
+    y.add_(1)
+    assert x.tolist() == [1, 1, 1] and view.tolist() == [1] and x._version == 1 and x._base is None
+    assert x.set_().shape == (0,)
+    w = leaf(1.0, 2.0)
+    square = w * w
+    with torch.no_grad():
+        w.set_(torch.full((2,), 5.0, dtype=torch.float64))
+    assert w.tolist() == [5, 5] and w.requires_grad
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        square.sum().backward()
+    for refused, error in (
+        (lambda: w.set_(torch.ones(2, dtype=torch.float64)), RuntimeError),
+        (lambda: (w * 1).set_(torch.ones(2, dtype=torch.float64)), RuntimeError),
+        (lambda: torch.ones(2, dtype=torch.float64).set_(w), RuntimeError),
+        (lambda: torch.ones(2).set_(torch.ones(2, dtype=torch.float64)), RuntimeError),
+        (lambda: torch.ones(2).set_(3), TypeError),
+    ):
+        with pytest.raises(error):
+            refused()
+
+
+def test_results_are_not_written_into_inference_tensors():
+    with torch.inference_mode():
+        a = torch.ones(2)
+    with pytest.raises(RuntimeError, match="InferenceMode"):
+        torch.exp(torch.ones(2), out=a)

@@ -36,21 +36,23 @@ def _in_place_too(function):
 @_in_place_too
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """`input` where positive, scaled elsewhere."""
-    return call("LeakyRelu", neural.leaky_relu, input, negative_slope)
+    return call("LeakyRelu", neural.leaky_relu, floating(input), negative_slope)
 
 
 @nn()
 @_in_place_too
 def relu6(input, inplace=False):
     """`input` within 0 and 6; no gradient at the bounds."""
-    return call("Hardtanh", neural.open_clamp, input, 0.0, 6.0)
+    return hardtanh(input, 0.0, 6.0)
 
 
 @nn()
 @_in_place_too
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """`input` within bounds; no gradient at the bounds."""
-    return call("Hardtanh", neural.open_clamp, input, min_val, max_val)
+    if input._a.dtype.kind in "iu":
+        return clamp(input, int(min_val), int(max_val))
+    return call("Hardtanh", neural.open_clamp, floating(input), min_val, max_val)
 
 
 @nn()

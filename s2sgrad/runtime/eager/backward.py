@@ -40,6 +40,8 @@ def _root_node(i, root):
 
 def _seed(root, g, batched=False):
     """The gradient that a root starts with, as a tensor."""
+    if batched and g is None:
+        raise ValueError("with is_grads_batched, gradients are batches of vectors: None is not")
     if batched and isinstance(g, Tensor) and g._a.ndim == 0:
         raise IndexError("with is_grads_batched, the first axis of a gradient counts vectors: this one has no axes")
     if isinstance(root, GradientEdge):
@@ -304,6 +306,8 @@ def _batched(outputs, inputs, seeds, retain, create_graph, allow_unused, materia
     if len(counts) != 1:
         raise ValueError(f"the batches of grad_outputs differ in size: {sorted(counts)}")
     (count,) = counts
+    if not count:
+        raise IndexError("is_grads_batched: the batches of grad_outputs have no vectors")
     rows = [
         grad(
             outputs,

@@ -19,12 +19,12 @@ from s2sgrad.runtime.eager.registry import enter, method, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 
-def _plain(function, name, complex_too=True):
+def _plain(function, name, complex_too=True, of_integers=False):
     def forward(input, other):
         if isinstance(input, Tensor):  # the common operands: what NumPy compares as they are
             refresh(input)
             a = input._a
-            if a.dtype.char in "df":
+            if a.dtype.char in "df" and not of_integers:
                 if type(other) is float:
                     return new(np.asarray(function(a, other)), None)
                 if type(other) is Tensor and other._plain is a.dtype and other._a.shape == a.shape:
@@ -68,7 +68,7 @@ for _name, _function in (
     ("bitwise_or", np.bitwise_or),
     ("bitwise_xor", np.bitwise_xor),
 ):
-    _f = enter(_name, _plain(_function, _name))
+    _f = enter(_name, _plain(_function, _name, of_integers=_name.startswith("bitwise")))
     if _name.startswith("bitwise"):
         _short = _name.removeprefix("bitwise_")
         setattr(Tensor, f"__{_short}__", _operator(_f))

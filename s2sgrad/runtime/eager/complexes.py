@@ -25,8 +25,8 @@ def imag(input):
     return call("Imag", np.imag, input)
 
 
-Tensor.real = property(real)
-Tensor.imag = property(imag)
+Tensor.real = property(real, lambda self, value: real(self).copy_(value))
+Tensor.imag = property(imag, lambda self, value: imag(self).copy_(value))
 
 
 @op("conj_physical", "resolve_conj", method=False)

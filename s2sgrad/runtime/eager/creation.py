@@ -37,7 +37,7 @@ def _array_of(data):
         return np.array(data, dtypes.of(data.dtype).numpy)
     a = np.array(_plain(data))
     if a.dtype == object or a.dtype.kind in "US":
-        error = ValueError if a.dtype.kind in "US" else RuntimeError
+        error = RuntimeError if a.dtype == object else ValueError if a.ndim else TypeError
         raise error(f"cannot make a tensor of {type(data).__name__}: numbers in nested lists of equal lengths are")
     if a.dtype.kind == "f" and not _has_arrays(data):
         return a.astype(dtypes.get_default_dtype().numpy)
@@ -81,6 +81,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         d = dtypes.of(dtype)
         try:
             a = np.array(data, d.numpy)
+        except OverflowError as error:
+            raise RuntimeError(f"cannot make a tensor of {d!r}: {error}") from None
         except (TypeError, ValueError):
             a = _array_of(data)
     else:
@@ -128,7 +130,10 @@ def _dtype(dtype):
 
 def _filled(maker):
     def make(*size, dtype=None, device=None, requires_grad=False, layout=None, out=None, memory_format=None):
-        return made(maker(sizes(size) if size else (), _dtype(dtype)), requires_grad, device)
+        shape = sizes(size) if size else ()
+        if any(n < 0 for n in shape):
+            raise RuntimeError(f"a tensor cannot have a negative dimension: {list(shape)}")
+        return made(maker(shape, _dtype(dtype)), requires_grad, device)
 
     def like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None):
         d = input._a.dtype if dtype is None else dtypes.of(dtype).numpy
@@ -161,7 +166,14 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """A tensor filled with one number."""
     refuse_recorded(fill_value)
     d = dtypes.of_number(fill_value) if dtype is None else dtypes.of(dtype)
-    return made(np.full(sizes((size,)), fill_value, d.numpy), requires_grad, device)
+    return made(_full(sizes((size,)), fill_value, d), requires_grad, device)
+
+
+def _full(shape, value, d):
+    try:
+        return np.full(shape, value, d.numpy)
+    except OverflowError as error:
+        raise RuntimeError(f"{value} cannot be converted to {d!r}: {error}") from None
 
 
 @op(method=False)
@@ -177,9 +189,7 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
     refuse_recorded(fill_value)
     return made(
-        np.full(sizes((size,)), fill_value, self._a.dtype if dtype is None else dtypes.of(dtype).numpy),
-        requires_grad,
-        device,
+        _full(sizes((size,)), fill_value, self.dtype if dtype is None else dtypes.of(dtype)), requires_grad, device
     )
 
 
@@ -201,6 +211,8 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
         start, end = 0, start
     start, end, step = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
     whole = all(isinstance(v, int) for v in (start, end, step))
+    if not step or (end - start) / step < 0:
+        raise RuntimeError(f"arange: steps of {step} do not lead from {start} to {end}")
     d = dtypes.of(dtype) if dtype is not None else dtypes.int64 if whole else dtypes.get_default_dtype()
     return made(np.arange(start, end, step).astype(d.numpy), requires_grad, device)
 

@@ -26,16 +26,23 @@ def promoting(x, y):
             raise RuntimeError(
                 f"The sizes {list(x._a.shape)} and {list(y._a.shape)} do not match: dimensions must be equal or 1"
             ) from None
-    return [cast(v, d) if isinstance(v, Tensor) else np.asarray(v, d.numpy)[()] for v in (x, y)], d
+    return [_of_type(v, d) for v in (x, y)], d
+
+
+def _of_type(v, d):
+    """An operand in another type: of Python's integers as of the elements, the lowest bits stay."""
+    if isinstance(v, Tensor):
+        return cast(v, d)
+    return np.asarray(v).astype(d.numpy)[()] if type(v) is int else np.asarray(v, d.numpy)[()]
 
 
 def promoting_to_float(x, y):
     """Operands of one floating point or complex type."""
-    (x, y), d = promoting(x, y)
+    both, d = promoting(x, y)
     if d.rank < 2:
         d = dtypes.get_default_dtype()
-        x, y = [cast(v, d) if isinstance(v, Tensor) else d.numpy.type(v) for v in (x, y)]
-    return [x, y], d
+        both = [_of_type(v, d) for v in (x, y)]
+    return both, d
 
 
 def _subtractable(x, y):
@@ -137,7 +144,9 @@ def div(input, other, *, rounding_mode=None):
 def _divided(x, y):
     """`promoting`; integers are not divided by zero."""
     both, d = promoting(x, y)
-    if d.rank < 2 and not np.all(_array(both[1])):
+    if d.rank == 0:
+        raise NotImplementedError("division is not defined for bool tensors")
+    if d.rank == 1 and not np.all(_array(both[1])):
         raise RuntimeError("ZeroDivisionError: integers are divided by zero")
     return both, d
 
@@ -150,7 +159,7 @@ def _array(x):
 def floor_divide(input, other):
     """``input // other``: no derivative flows through it."""
     (x, y), d = _divided(_operand(input), _operand(other))
-    if d.is_complex or d.rank == 0:
+    if d.is_complex:
         raise NotImplementedError(f"floor_divide is not defined for {d!r}")
     out = new(np.asarray(np.floor_divide(_array(x), _array(y))), None)
     return undifferentiable("floor_divide", out, (x, y))
@@ -205,7 +214,9 @@ def pow(input, exponent):
     d = dtypes.result_type(x, y)
     if d.rank == 0:
         raise NotImplementedError("pow is not defined for bool tensors")
-    return _integer_pow(x, y) if d.rank == 1 else _pow(x, y)
+    if d.rank == 1:
+        return _integer_pow(x, y)
+    return _pow(x, y) if isinstance(x, Tensor) else call("Pow.2", np.power, *promoting(x, y)[0])
 
 
 def _integer_pow(x, y):
@@ -329,8 +340,9 @@ def _refusing(name, f):
         return f
 
     def forward(input):
-        if isinstance(input, Tensor) and input._a.dtype.kind in kinds:
-            raise NotImplementedError(f"{name} is not defined for {_KINDS[input._a.dtype.kind]} tensors")
+        if isinstance(input, Tensor) and (kind := input._a.dtype.kind) in kinds:
+            error = RuntimeError if kind == "b" and name in ("neg", "relu") else NotImplementedError
+            raise error(f"{name} is not defined for {_KINDS[kind]} tensors")
         return f(input)
 
     return forward
@@ -409,14 +421,19 @@ def round(input, *, decimals=0):
 
 
 @op()
+@under("Frac")
 def frac(input):
     """The part behind the point."""
+    if not dtypes.differentiable(input._a.dtype):
+        raise NotImplementedError(f"frac is not defined for {input.dtype!r}: it is zero for whole numbers")
     return sub(input, trunc(input))
 
 
 @op()
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of nan and the infinities."""
+    if input._a.dtype.kind == "c":
+        raise RuntimeError("nan_to_num is not defined for complex tensors: their parts can be taken one by one")
     return call("NanToNum", np.nan_to_num, input, nan=nan, posinf=posinf, neginf=neginf)
 
 

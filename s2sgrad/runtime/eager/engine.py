@@ -216,19 +216,19 @@ class Run:
             return None
         attached = getattr(node, "face", None) if type(node) is not Node else None
         leaf = node.form is ACCUMULATE
-        if leaf and attached is None and self.inputs is None and not node.variable._hooks and not node.variable._after:
-            accumulate(node.variable, g, self.create_graph, mine is not None)
+        if leaf and attached is None and self.inputs is None and not node._leaf._hooks and not node._leaf._after:
+            accumulate(node._leaf, g, self.create_graph, mine is not None)
             return ()
         self._set_mode()
-        hooks = node.variable._hooks if leaf else attached and attached.tensor_hooks
+        hooks = node._leaf._hooks if leaf else attached and attached.tensor_hooks
         if hooks and g is not None:
-            dtype = gradient_type(node.variable) if leaf else attached.dtype
+            dtype = gradient_type(node._leaf) if leaf else attached.dtype
             g = self._value(run_tensor_hooks(hooks, typed(as_tensor(g), dtype)))
             mine = None
         if attached is not None and attached.retain is not None:
             tensor = attached.retain()
             if tensor is not None and g is not None:
-                accumulate(tensor, g, self.create_graph)
+                retain(tensor, g, self.create_graph)
         if self.inputs is not None:
             if number in self.inputs:
                 self.captured[number] = g
@@ -245,8 +245,8 @@ class Run:
                 if g is None and node.form is not FUNCTION:
                     return None
         if leaf:
-            accumulate(node.variable, g, self.create_graph, mine is not None)
-            self._after_accumulation(node.variable)
+            accumulate(node._leaf, g, self.create_graph, mine is not None)
+            self._after_accumulation(node._leaf)
             if attached is not None and attached.after:
                 run_after(attached.after, (), outputs)
             return ()
@@ -265,7 +265,9 @@ class Run:
     def _after_accumulation(self, variable):
         if variable._after:
             for hook in list(variable._after.values()):
-                hook(variable)
+                out = hook(variable)
+                if out is not None and not isinstance(out, Tensor):
+                    raise TypeError(f"a post-accumulate hook returns nothing, not {type(out).__name__}")
 
     # ------------------------------------------------------------ what users see
 
@@ -336,7 +338,7 @@ def call_node(node, grads):
         (grad,) = grads
         if grad is not None:
             recording = is_recording()
-            accumulate(node.variable, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
+            accumulate(node._leaf, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
         return ()
     recording = is_recording()
     if not grads or any(g is not None and not isinstance(g, Tensor) for g in grads):
@@ -377,6 +379,15 @@ def accumulate(variable, g, create_graph, owned=False):
         else:
             written(family(old), old)
             old._a += g
+
+
+def retain(tensor, g, create_graph):
+    """Add `g` to the ``.grad`` of a tensor that is not a leaf: what was retained before is left as it is."""
+    old = tensor._grad
+    if old is None or create_graph:
+        accumulate(tensor, g, create_graph)
+    else:
+        tensor._grad = new(old._a + fitted(np.asarray(g), tensor._a, gradient_type(tensor)), None)
 
 
 def fitted(g, a, dtype):

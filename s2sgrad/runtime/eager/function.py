@@ -110,9 +110,8 @@ class BackwardCFunction(GraphNode, FunctionCtx):
         return make_node(PICK, (i, len(self._results)), self)
 
     def release(self):
-        if self._values:
-            self._released = True
-            self._values = None
+        self._released = True
+        self._values = None
 
     def apply(self, *grads):
         """Call backward with the gradients of the results."""
@@ -327,6 +326,8 @@ def _finished(ctx, args, tensors, nodes, out, recording):
             raise RuntimeError(f"mark_dirty takes Tensors, not {type(t).__name__}")
         if not any(t is o for o in outputs):
             raise RuntimeError("a tensor marked dirty must be returned from forward")
+        if recording and t._base is not None and len(outputs) > 1:
+            raise RuntimeError("a Function that overwrites a view cannot return more than the view")
     for t in ctx._constant:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_non_differentiable takes Tensors, not {type(t).__name__}")

@@ -189,7 +189,7 @@ def _scalar(func, name):
             raise RuntimeError(f"the function given to {name} should return a single Tensor")
         if outputs[0]._a.size != 1:
             raise RuntimeError(f"the Tensor returned by the function given to {name} should contain a single element")
-        return outputs[0].reshape(())
+        return outputs[0]
 
     return checked
 

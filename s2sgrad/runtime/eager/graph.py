@@ -1,6 +1,7 @@
 """Edges of the graph, and the small tools of ``autograd.graph``."""
 
 import warnings
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from s2sgrad.runtime.eager.engine import FUNCTION
@@ -50,7 +51,10 @@ def edge_node(edge):
 
 def increment_version(tensor):
     """Count a write that was made behind the tensor's back, so that backward passes notice."""
-    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
+    tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, Iterable):
+        raise RuntimeError(f"increment_version takes Tensors, not {type(tensor).__name__}")
+    for t in tensors:
         if t._inference:
             continue
         refresh(t)

@@ -1,6 +1,7 @@
 """Reading and writing items: ``x[...]``, gather, scatter and their kin."""
 
 import functools
+import numbers
 import operator
 
 import numpy as np
@@ -68,6 +69,13 @@ def _name(key):
     if key is None:
         return "Unsqueeze"
     return "Alias" if key is Ellipsis else "Index"
+
+
+def chooses(key):
+    """Whether a key takes elements of the tensor as it is, by numbers or a mask."""
+    parts = key if type(key) is tuple else (key,)
+    rest = [k for k in parts if not isinstance(k, _ndarray)]
+    return len(rest) < len(parts) and all(k is Ellipsis or type(k) is slice and k == slice(None) for k in rest)
 
 
 def _has_arrays(key):
@@ -139,6 +147,8 @@ def length(self):
 
 @method("__contains__")
 def contains(self, value):
+    if not isinstance(value, Tensor | numbers.Number | np.generic):
+        raise RuntimeError(f"a Tensor contains Tensors and numbers, not {type(value).__name__}")
     return bool(np.any(self._a == (value._a if isinstance(value, Tensor) else value)))
 
 

@@ -23,13 +23,13 @@ from s2sgrad.runtime.eager import (  # noqa: F401 (what has variants in place)
 from s2sgrad.runtime.eager.call import cast
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
-from s2sgrad.runtime.eager.indexing import plain_index
+from s2sgrad.runtime.eager.indexing import chooses, plain_index
 from s2sgrad.runtime.eager.keeping import like, stand_in
 from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
 from s2sgrad.runtime.eager.naming import NAMING, renamed
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, sizes
-from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh, set_node
+from s2sgrad.runtime.eager.tensor import Tensor, family, new, node_of, refresh, set_node
 from s2sgrad.runtime.general import GeneralForm
 from s2sgrad.runtime.grad_mode import is_recording
 from s2sgrad.runtime.node import COUNTER, make_node
@@ -73,7 +73,7 @@ def check_writable(t, value_recorded=False):
 
 
 def count_if_needed(t):
-    """Count a write that was made already."""
+    """Count a write."""
     if not t._inference:
         count_write(t)
 
@@ -317,13 +317,15 @@ def setitem(self, key, value):
             ) from None
     else:
         _check_number(self, value)
-    write(self, value, key)
+    write(self, value, key, "IndexPut" if chooses(key) else "Write")
 
 
 def _check_number(t, value):
     """Refuse what is not a number that fits the type of `t`."""
     if not isinstance(value, int | float | complex | np.number | np.bool_):
         raise TypeError(f"cannot assign {type(value).__name__}: a number, a Tensor or an array can be assigned")
+    if isinstance(value, int) and t._a.dtype.kind in "iu" and not np.can_cast(np.min_scalar_type(value), t._a.dtype):
+        raise RuntimeError(f"{value} cannot be converted to {t.dtype!r} without overflow")
     if isinstance(value, complex | np.complexfloating) and not t.dtype.is_complex:
         raise RuntimeError(f"a complex number cannot be converted to {t.dtype!r}: take its real part")
 
@@ -427,6 +429,24 @@ def resize_(self, *shape, memory_format=None):
     self._a = (flat[:n] if n <= flat.size else np.concatenate([flat, np.zeros(n - flat.size, flat.dtype)])).reshape(
         shape
     )
+    return self
+
+
+@method("set_")
+def set_(self, source=None):
+    """Let the tensor be of the memory of another, or of none: its old memory stays with its views."""
+    check_writable(self)
+    if source is None:
+        source = new(np.empty(0, self._a.dtype), None)
+    if not isinstance(source, Tensor):
+        raise TypeError(f"set_ takes a Tensor, not {type(source).__name__}")
+    if source._a.dtype != self._a.dtype:
+        raise RuntimeError(f"set_: a tensor of {self.dtype!r} cannot be of the memory of one of {source.dtype!r}")
+    if is_recording() and (self._node is not None or source.requires_grad):
+        raise RuntimeError("set_ has no derivative: use it on constants, or within no_grad()")
+    refresh(source)
+    count_if_needed(self)
+    self._stand_on(source._a[...])
     return self
 
 

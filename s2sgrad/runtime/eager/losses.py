@@ -38,8 +38,10 @@ def l1_loss(input, target, reduction="mean"):
 @under("SmoothL1Loss")
 def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
     """The squared difference where small, the absolute one where large."""
-    d = (input - target).abs()
-    return _reduced(where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)
+    difference = input - target
+    d = difference.abs()
+    squared = 0.5 * difference * difference  # of `d`, its curvature would be lost at 0
+    return _reduced(where(d < beta, squared / beta, d - 0.5 * beta), reduction)
 
 
 @nn()

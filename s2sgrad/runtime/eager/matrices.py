@@ -7,11 +7,14 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.rules.factorizations import lu_factors, pivoted
+from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call
+from s2sgrad.runtime.eager.comparing import where
+from s2sgrad.runtime.eager.elementwise import undifferentiable
 from s2sgrad.runtime.eager.products import _same_type, cross, matmul
 from s2sgrad.runtime.eager.reductions import norm
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, linalg, op
-from s2sgrad.runtime.eager.tensor import new, refresh
+from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
 
 def _named(names):
@@ -26,6 +29,9 @@ def _square(x, name):
 
 
 def _solved(name, function, *args, **kwargs):
+    for x in args:
+        if isinstance(x, Tensor) and not dtypes.differentiable(x._a.dtype):
+            raise RuntimeError(f"{name}: the matrices must be floating point or complex, not {x.dtype!r}")
     try:
         return call(name, function, *args, **kwargs)
     except np.linalg.LinAlgError as error:
@@ -82,7 +88,7 @@ def slogdet(A):
 def logdet(input):
     """The logarithm of the determinant."""
     sign, size = slogdet(input)
-    return size + sign.log() if input.is_complex() else size
+    return size + sign.log() if input.is_complex() else where(sign < 0, math.nan, size)
 
 
 @_entered("solve")
@@ -106,11 +112,21 @@ def cholesky(A, *, upper=False):
 @_entered("qr", "qr")
 def qr(A, mode="reduced"):
     """An orthonormal and an upper triangular factor."""
-    if mode == "r":
-        if A.requires_grad:
-            raise RuntimeError("the derivative of qr needs Q, which mode='r' leaves out: use mode='reduced'")
-        return _Qr(FUNCTIONS["zeros"](0, dtype=A.dtype), _solved("LinalgQr", np.linalg.qr, A, mode))
-    return _Qr(*_solved("LinalgQr", np.linalg.qr, A, mode))
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr: the mode is 'reduced', 'complete' or 'r', not {mode!r}")
+    if A._a.ndim < 2:
+        raise RuntimeError(f"qr is of matrices, not of the shape {list(A._a.shape)}")
+    rows, columns = A._a.shape[-2:]
+    if mode == "r":  # whose derivative needs Q
+        r = _solved("LinalgQr", np.linalg.qr, A.detach(), mode)
+        return _Qr(FUNCTIONS["zeros"](0, dtype=A.dtype), undifferentiable("qr(mode='r')", r, (A,)))
+    if mode == "complete" and rows > columns:
+        both = _solved("LinalgQr", np.linalg.qr, A.detach(), mode)
+        return _Qr(*[undifferentiable("qr(mode='complete')", out, (A,)) for out in both])
+    if rows >= columns:
+        return _Qr(*_solved("LinalgQr", np.linalg.qr, A))
+    q, r = _solved("LinalgQr", np.linalg.qr, A[..., :rows])  # the columns beyond add to R only
+    return _Qr(q, FUNCTIONS["cat"]((r, q.mH @ A[..., rows:]), -1))
 
 
 @_entered("eigh")
@@ -178,18 +194,27 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False):
 @linalg()
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
     """The norm of matrices."""
+    if A._a.ndim < 2:
+        raise RuntimeError(f"matrix_norm is of matrices, not of the shape {list(A._a.shape)}")
     if ord == "fro":
         return norm(A, 2, dim, keepdim)
     if ord in ("nuc", 2, -2):
         values = svdvals(A.movedim(dim, (-2, -1)))
-        out = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        out = values.sum(-1) if ord == "nuc" else _extreme(values, -1, ord > 0)
         return out.unsqueeze(-1).unsqueeze(-1) if keepdim else out
     if ord not in (1, -1, math.inf, -math.inf):
         raise RuntimeError(f"matrix_norm: the order is 'fro', 'nuc', or a number of 1, 2 and inf, not {ord!r}")
     rows, columns = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])
     sums = A.abs().sum(rows, keepdim=True)
-    out = sums.amax(columns, keepdim=True) if ord > 0 else sums.amin(columns, keepdim=True)
+    out = _extreme(sums, columns, ord > 0, True)
     return out if keepdim else out.squeeze(dim)
+
+
+def _extreme(values, dim, largest, keepdim=False):
+    """The largest or the smallest norm along an axis; the largest of none is zero."""
+    if largest and not values._a.shape[dim]:
+        return values.sum(dim, keepdim)
+    return values.amax(dim, keepdim) if largest else values.amin(dim, keepdim)
 
 
 @linalg("diagonal")
@@ -214,6 +239,8 @@ def cond(A, p=None):
     """The condition number of matrices."""
     if p in (None, 2, -2):
         values = svdvals(A)
+        if not values._a.shape[-1]:
+            return values.sum(-1)
         return values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     return matrix_norm(A, p) * matrix_norm(inv(A), p)
 

@@ -34,6 +34,8 @@ def _number(kind, error):
             raise error(f"only one element tensors can be converted to Python numbers, this has {self._a.size}")
         value = self._a.item()
         if isinstance(value, complex) and kind is not complex:
+            if not value.imag:
+                return kind(value.real)
             raise RuntimeError(f"the number {value} is complex: take its real part to get a {kind.__name__}")
         return kind(value)
 
@@ -43,6 +45,11 @@ def _number(kind, error):
 Tensor.__float__ = _number(float, ValueError)
 Tensor.__int__ = _number(int, ValueError)
 Tensor.__complex__ = _number(complex, ValueError)
+
+
+@method("__reversed__")
+def backwards(self):
+    return FUNCTIONS["flip"](self, tuple(range(self._a.ndim)))
 
 
 @method("__index__")
@@ -206,6 +213,12 @@ def cpu(self):
 @method("cuda")
 def cuda(self, device=None):
     raise RuntimeError("there is no CUDA device here: tensors live on the CPU")
+
+
+@op(method=False)
+def detach(input):
+    """`Tensor.detach`."""
+    return input.detach()
 
 
 @op()

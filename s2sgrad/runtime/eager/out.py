@@ -6,7 +6,7 @@ import numpy as np
 
 from s2sgrad.runtime.eager import arranging, counting, products, reductions, special, statistics  # noqa: F401
 from s2sgrad.runtime.eager.elementwise import UNARY
-from s2sgrad.runtime.eager.inplace import assigned
+from s2sgrad.runtime.eager.inplace import assigned, check_writable
 from s2sgrad.runtime.eager.registry import FUNCTIONS
 from s2sgrad.runtime.eager.tensor import Tensor
 from s2sgrad.runtime.grad_mode import is_recording
@@ -32,6 +32,7 @@ def _fill_out(t, value):
         raise TypeError(f"out= is a Tensor, not {type(t).__name__}")
     if not t._a.size and t._base is None and value._a.size:  # an empty tensor takes the shape of the result
         t._a = np.empty(value._a.shape, t._a.dtype)
+    check_writable(t)
     assigned(t, value)
 
 

@@ -85,7 +85,7 @@ def _history(t):
         return ["grad_fn=<Invalid>"]
     if t._node is not None:
         return [f"grad_fn=<{t.grad_fn.name().split('::')[-1]}>"]
-    return ["requires_grad=True"] if t._rg else []
+    return ["requires_grad=True"] if t.requires_grad else []
 
 
 def _notes(t):

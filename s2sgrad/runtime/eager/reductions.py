@@ -8,7 +8,7 @@ from s2sgrad.rules import neural
 from s2sgrad.rules.placing import shared_value, take_line
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast, floating
-from s2sgrad.runtime.eager.naming import Naming, describe
+from s2sgrad.runtime.eager.naming import Naming, describe, under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, nn, op
 from s2sgrad.runtime.eager.shapes import _axis
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
@@ -19,11 +19,14 @@ from s2sgrad.runtime.record import recorder
 
 def axes(x, dim):
     """`dim` as NumPy's ``axis``."""
-    if dim is None or dim == ():
+    if dim is None or not isinstance(dim, int) and not dim:
         return None
     if isinstance(dim, int):
         return _axis(x, dim) if x._a.ndim else None
-    return tuple([_axis(x, d) for d in dim]) if x._a.ndim else None
+    found = [_axis(x, d) for d in dim]
+    if len(set(found)) < len(found):
+        raise RuntimeError(f"a dim appears multiple times in {list(dim)}")
+    return tuple(found) if x._a.ndim else None
 
 
 def _all_axes(x, dim):
@@ -96,6 +99,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 @op()
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum of what is not nan."""
+    if input._a.dtype.kind == "c":
+        raise RuntimeError("nansum is not defined for complex tensors: the sums of their parts are")
     x = _summable(input, dtype)
     return call("Nansum", np.nansum, x, axis=axes(x, dim), keepdims=keepdim)
 
@@ -261,7 +266,7 @@ def _extremum(name, full, arg):
         if input._a.ndim == 0:
             return picked(name, input, None, 0, keepdim)
         dim = _axis(input, dim)
-        positions = np.asarray(arg(_comparable(input), axis=dim))
+        positions = np.asarray(arg(_lines(input, dim), axis=dim))
         values = call(name, take_line, input, positions, dim, keepdim)
         return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
@@ -277,6 +282,14 @@ def _comparable(x, error=RuntimeError):
     if x._a.dtype.kind == "c":
         raise error("complex numbers have no order: extrema and sorting are not defined for them")
     return x._a
+
+
+def _lines(x, axis):
+    """What is compared along an axis, or of all; it must not be nothing."""
+    a = _comparable(x)
+    if not (a.size if axis is None else a.ndim == 0 or a.shape[axis]):
+        raise IndexError("an empty axis has no element to choose: give a dim that is not empty")
+    return a
 
 
 def _ordered(x, dim=()):
@@ -349,7 +362,7 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     dim = _axis(input, dim)
     if input._a.ndim == 0:
         return _of_vector(kthvalue, input, k)
-    order = np.argsort(_comparable(input), axis=dim, kind="stable")
+    order = np.argsort(_lines(input, dim), axis=dim, kind="stable")
     if not 0 < k <= order.shape[dim]:
         raise RuntimeError(f"kthvalue: k={k} is out of range for an axis of {order.shape[dim]}")
     positions = np.take(order, k - 1, axis=dim)
@@ -423,9 +436,8 @@ enter("cummin", _running("Cummin", np.less_equal))
 
 def _index_of(arg):
     def forward(input, dim=None, keepdim=False):
-        return new(
-            np.asarray(arg(_comparable(input), axis=None if dim is None else _axis(input, dim), keepdims=keepdim)), None
-        )
+        axis = None if dim is None else _axis(input, dim)
+        return new(np.asarray(arg(_lines(input, axis), axis=axis, keepdims=keepdim)), None)
 
     return forward
 
@@ -439,7 +451,9 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     """The different elements."""
     from s2sgrad.runtime.eager.elementwise import undifferentiable
 
-    found = np.unique(input._a, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    if input._a.dtype.kind == "c":
+        raise NotImplementedError("unique is not defined for complex tensors: they have no order")
+    found = np.unique(input._a, False, return_inverse, return_counts, dim, equal_nan=False)
     values, *rest = found if isinstance(found, tuple) else (found,)
     values = undifferentiable("unique", new(values, None), (input,))
     return (values, *[new(f, None) for f in rest]) if rest else values
@@ -447,7 +461,9 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 def _logical(function):
     def forward(input, dim=None, keepdim=False):
-        return new(np.asarray(function(input._a, axis=axes(input, dim), keepdims=keepdim)), None)
+        a = input._a
+        out = np.asarray(function(a, axis=axes(input, dim), keepdims=keepdim))
+        return new(out.view(np.uint8) if a.dtype == np.uint8 else out, None)  # as bools were stored once
 
     return forward
 
@@ -468,6 +484,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     x = x if dtype is None else cast(x, dtypes.of(dtype))
     if not dtypes.differentiable(x._a.dtype):
         raise RuntimeError(f"a norm is of floating point and complex tensors, not of {x.dtype!r}: give a dtype")
+    if (ord < 0 or ord == np.inf) and any(x._a.shape[d] == 0 for d in _all_axes(x, dim)):
+        raise RuntimeError(f"the norm of order {ord} of nothing is not defined: its vectors are empty")
     if ord == 0:
         return new(np.asarray(neural.norm(x._a, 0, _all_axes(x, dim), keepdim)), None)
     return _norm(x, ord, dim, keepdim)
@@ -479,6 +497,8 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     x = input if dtype is None else cast(input, dtypes.of(dtype))
     if p == "nuc":
         return LINALG["svdvals"](x).sum(-1)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: the order is a number, 'fro' or 'nuc', not {p!r}")
     return vector_norm(x, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
@@ -486,6 +506,7 @@ LINALG["vector_norm"] = vector_norm
 
 
 @op()
+@under("Dist")
 def dist(input, other, p=2):
     """The norm of the difference."""
     return norm(input - other, p)

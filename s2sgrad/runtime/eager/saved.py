@@ -117,7 +117,7 @@ def _as_tensor(node, path, array, tensors=()):
         return new(array, node)
     edge = _edge_of(node, path)
     if edge is not None and edge.form is ACCUMULATE:
-        return edge.variable
+        return edge._leaf
     return new(array, edge)
 
 
@@ -239,14 +239,20 @@ _ARGUMENTS = {
     "Where": ("condition", "self", "other"),
     "Clamp": ("self", "min", "max"),
     "Index": ("self", "indices"),
+    "Gather": ("self", "index"),
+    "IndexSelect": ("self", "index"),
+    "MaskedSelect": ("self", "mask"),
+    "MaskedFill": ("mask", "value", "self"),
+    **dict.fromkeys(("Max", "Min", "Sort", "Topk", "Mode", "Cummax", "Cummin"), ("self", "indices")),
 }
 
 
 def saved_names(node):
-    """The names of what a node saved, and their paths."""
+    """The names of what a node saved, and their paths; of a product, also of the factor that it did not need."""
     if node.saved is None:
         return {}
-    arguments = _ARGUMENTS.get(node.form.name.partition(".")[0], ("self", "other"))
+    name = node.form.name.partition(".")[0]
+    arguments = _ARGUMENTS.get(name, ("self", "other"))
     found = {}
     for path in _paths(node):
         if _is_result(node, path):
@@ -256,7 +262,7 @@ def saved_names(node):
             found[arguments[i] if isinstance(i, int) and i < len(arguments) else str(i)] = path
     if not isinstance(node.form, GeneralForm):
         for i, v in enumerate(map(unboxed, node.saved)):
-            if isinstance(v, np.number | float | int) and i < len(arguments):
+            if (isinstance(v, np.number | float | int) or v is None and name == "Mul") and i < len(arguments):
                 found.setdefault(arguments[i], (i,))
     return found
 

@@ -72,7 +72,13 @@ def reshape_as(self, other):
     return reshape(self, *other._a.shape)
 
 
-@op("ravel")
+@op()
+def ravel(input):
+    """All elements in one axis."""
+    return reshape(input, -1)
+
+
+@op()
 def flatten(input, start_dim=0, end_dim=-1):
     """Axes from `start_dim` to `end_dim` as one."""
     shape = input._a.shape
@@ -320,6 +326,9 @@ def _alike(tensors):
     tensors = list(tensors)
     if not tensors:
         raise RuntimeError("expected a non-empty list of Tensors")
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected a list of Tensors, not of {type(x).__name__}")
     d = dtypes.result_type(*tensors)
     return [cast(x, d) for x in tensors]
 
@@ -327,6 +336,9 @@ def _alike(tensors):
 @op("concat", "concatenate", method=False)
 def cat(tensors, dim=0):
     """Tensors one after another along an axis."""
+    tensors = list(tensors)
+    if not tensors:
+        raise ValueError("cat: expected a non-empty list of Tensors")
     tensors = _alike(tensors)
     model = next((x._a.shape for x in tensors if x._a.shape != (0,)), (0,))
     if len(model) > 1:  # a vector of nothing goes with everything

@@ -5,7 +5,8 @@ import numpy as np
 from s2sgrad.rules.placing import take_line
 from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
-from s2sgrad.runtime.eager.reductions import _axis, _comparable, _Named, _of_vector, norm, sort
+from s2sgrad.runtime.eager.dtypes import differentiable
+from s2sgrad.runtime.eager.reductions import _axis, _comparable, _lines, _Named, _of_vector, norm, sort
 from s2sgrad.runtime.eager.registry import enter, nn, op
 from s2sgrad.runtime.eager.tensor import Tensor, new
 
@@ -92,13 +93,14 @@ def mode(input, dim=-1, keepdim=False):
     axis = _axis(input, dim)
     if input._a.ndim == 0:
         return _of_vector(mode, input, 0)
-    a = np.moveaxis(_comparable(input), axis, -1)
+    a = np.moveaxis(_lines(input, axis), axis, -1)
     same = a[..., :, None] == a[..., None, :]
     counts = same.sum(-1)
     common = counts == counts.max(-1, keepdims=True)
-    least = np.where(common, a, np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).max).min(-1, keepdims=True)
+    beyond = np.inf if differentiable(a.dtype) else a.max(initial=0)
+    least = np.where(common, a, np.asarray(beyond, a.dtype)).min(-1, keepdims=True)
     hit = common & (a == least)
-    positions = a.shape[-1] - 1 - np.argmax(hit[..., ::-1], -1)
+    positions = np.asarray(a.shape[-1] - 1 - np.argmax(hit[..., ::-1], -1))
     values = call("Mode", take_line, input, positions, axis, keepdim)
     return _Named((values, new(np.expand_dims(positions, axis) if keepdim else positions, None)))
 
@@ -116,7 +118,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     lost = correction if aweights is None else correction * (w * aweights).sum() / total
     centred = x - (x * w).sum(1, keepdim=True) / total
     out = (centred * w) @ centred.mH / clamp((total - lost).real, min=0.0)
-    return out.reshape(()) if input._a.ndim < 2 else out
+    return out.reshape(()) if x._a.shape[0] == 1 else out
 
 
 @op()
@@ -157,6 +159,8 @@ enter("pairwise_distance", pairwise_distance, method=False)
 @op()
 def renorm(input, p, dim, maxnorm):
     """Slices along an axis scaled down to a norm of at most `maxnorm`."""
+    if input._a.ndim < 2:
+        raise RuntimeError("renorm: the tensor has no slices, being of less than two dimensions")
     others = tuple(i for i in range(input._a.ndim) if i != _axis(input, dim))
     sizes = norm(input, p, others, True)
     return input * where(sizes > maxnorm, maxnorm / (sizes + 1e-7), 1.0)

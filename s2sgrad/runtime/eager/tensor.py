@@ -10,6 +10,7 @@ base is written, the view takes its new history from the base the next time it i
 Arithmetic, methods and creation live in modules of their own and are put on the class there.
 """
 
+import operator
 import threading
 import warnings
 import weakref
@@ -87,6 +88,8 @@ class Tensor:
 
     def requires_grad_(self, requires_grad=True):
         """Set whether backward passes reach this leaf."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(f"requires_grad must be a bool, not {type(requires_grad).__name__}")
         refresh(self)
         if requires_grad:
             if self._node is not None:
@@ -99,7 +102,7 @@ class Tensor:
                 raise RuntimeError("an inference tensor cannot require grad outside InferenceMode: clone() it first")
         elif self._node is not None:
             raise RuntimeError(f"{_ONLY_LEAVES}: use detach() to get a constant")
-        self._rg = bool(requires_grad)
+        self._rg = requires_grad
         self._plain = None
         return self
 
@@ -141,7 +144,7 @@ class Tensor:
                 raise TypeError(f"a gradient is a Tensor or None, not {type(value).__name__}")
             if value is self:
                 raise RuntimeError("a tensor cannot be its own gradient")
-            wanted = self.grad_dtype
+            wanted = self.dtype if self._grad_type is ... else self._grad_type
             if wanted is not None and value.dtype is not wanted:
                 raise RuntimeError(f"assigned grad has dtype {value.dtype!r}, the tensor wants {wanted!r}")
             if value._a.shape != self._a.shape:
@@ -155,14 +158,18 @@ class Tensor:
     @property
     def grad_dtype(self):
         """The type that `.grad` has: the tensor's, unless set to another; None for whatever comes."""
+        self._refuse_non_leaf()
         return self.dtype if self._grad_type is ... else self._grad_type
+
+    def _refuse_non_leaf(self):
+        if self._node is not None:
+            raise RuntimeError("grad_dtype is of leaves only: set it before the tensor is computed with")
 
     @grad_dtype.setter
     def grad_dtype(self, value):
         if value is not None and not isinstance(value, dtypes.dtype):
             raise RuntimeError(f"grad_dtype is a dtype or None, not {type(value).__name__}")
-        if self._node is not None:
-            raise RuntimeError("grad_dtype can be set on leaves only: set it before the tensor is computed with")
+        self._refuse_non_leaf()
         if self._grad is not None and value is not None and self._grad.dtype is not value:
             raise RuntimeError(f"the tensor has a .grad of {self._grad.dtype!r} already: set it to None first")
         self._grad_type = value
@@ -185,10 +192,17 @@ class Tensor:
             raise TypeError(f".data is set to a Tensor, not {type(value).__name__}")
         if self.requires_grad and not dtypes.differentiable(value._a.dtype):
             raise RuntimeError(f"data of {value.dtype!r} cannot be set to a tensor that requires grad")
-        self._a = value._a[...]
+        self._stand_on(value._a[...])
+
+    def _stand_on(self, array):
+        """Let the tensor be of other memory than that it has been of; it counts its writes on."""
+        version = 0 if self._family is None else self._family.version
+        self._a = array
         self._plain = None
         self._family = self._base = None
         self._steps = self._undo = ()
+        if version:
+            family(self).version = self._seen = version
 
     @property
     def _version(self):
@@ -332,13 +346,38 @@ def face(node):
 class AccumulateGrad(Node):
     """Where the graph meets a leaf: the gradient is added to its ``.grad``."""
 
-    __slots__ = ("variable", "__weakref__")
+    __slots__ = ("_leaf", "__weakref__")
+    variable = property(operator.attrgetter("_leaf"))
+
+
+class _Row:
+    """The leaves that the graph met last, with no node made between them.
+
+    They are numbered downwards: of the leaves that one operation meets, the first has its turn first.
+    """
+
+    length = 1024  # at most: what lies between two numbers is divided among them
+
+    def __init__(self):
+        self.first = self.last = -2
+        self.met = 0
+
+    def number(self):
+        """The number of the next leaf."""
+        tick = next(COUNTER)
+        if tick == self.last + 1 and self.met < self.length - 1:
+            self.met += 1
+        else:
+            self.first, self.met = tick, 0
+        self.last = tick
+        return self.first - self.met / self.length if self.met else tick
 
 
 ACCUMULATE = Form("AccumulateGrad", None)
 # a view taken without recording of what requires grad: its results require grad, but nothing flows back
 DEAD_END = make_node(Form("DeadEnd", lambda g: ()), (), ())
 _making = threading.Lock()
+_row = _Row()
 
 
 def accumulator(leaf):
@@ -353,8 +392,8 @@ def accumulator(leaf):
             node.form = ACCUMULATE
             node.saved = ()
             node.edges = ()
-            node.number = next(COUNTER)
-            node.variable = leaf
+            node.number = _row.number()
+            node._leaf = leaf
             leaf._accumulate = weakref.ref(node)
         return node
 
