@@ -254,22 +254,65 @@ def test_order_in_tensors_without_dimensions():
         torch.heaviside(x, x).backward()
 
 
+@pytest.mark.parametrize("number", [-1, 7])
 @pytest.mark.parametrize(
-    "function",
+    ("function", "error"),
     [
-        lambda x, i: x.gather(1, i),
-        lambda x, i: x.index_select(1, i[0]),
-        lambda x, i: x.scatter(1, i, 1.0),
-        lambda x, i: x.scatter_add(1, i, x),
-        lambda x, i: x.index_add(1, i[0], x[:, :1]),
-        lambda x, i: x.index_copy(1, i[0], x[:, :1]),
-        lambda x, i: functional.nll_loss(x, torch.tensor([0, 1, -1])),
-        lambda x, i: functional.cross_entropy(x, torch.tensor([0, 1, -1])),
+        (lambda x, i: x.gather(1, i), RuntimeError),
+        (lambda x, i: x.scatter(1, i, 1.0), RuntimeError),
+        (lambda x, i: x.scatter(1, i, 1.0, reduce="add"), RuntimeError),
+        (lambda x, i: x.scatter_add(1, i, x), RuntimeError),
+        (lambda x, i: x.scatter_reduce(1, i, x, "sum"), RuntimeError),
+        (lambda x, i: x.index_add(1, i[0], x[:, :1]), RuntimeError),
+        (lambda x, i: x.index_select(1, i[0]), IndexError),
+        (lambda x, i: x.index_copy(1, i[0], x[:, :1]), IndexError),
+        (lambda x, i: functional.nll_loss(x, torch.stack([i[0, 0] * 0, i[0, 0] * 0, i[0, 0]])), IndexError),
+        (lambda x, i: functional.cross_entropy(x, torch.stack([i[0, 0] * 0, i[0, 0] * 0, i[0, 0]])), IndexError),
     ],
 )
-def test_numbers_of_places_are_not_counted_from_the_end(function):
-    with pytest.raises(IndexError, match="index -1 is out of bounds"):
-        function(leaf(A), torch.tensor([[-1]]))
+def test_numbers_of_places_are_not_counted_from_the_end(function, error, number):
+    with pytest.raises(error, match="out of bounds"):
+        function(leaf(A), torch.tensor([[number]]))
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda x: x.gather(1, torch.tensor([0])), RuntimeError),
+        (lambda x: x.gather(1, torch.zeros(9, 1, dtype=torch.int64)), RuntimeError),
+        (lambda x: x.gather(1, torch.zeros(1, 1)), RuntimeError),
+        (lambda x: x.index_select(0, torch.tensor([[0]])), IndexError),
+        (lambda x: x.index_select(0, torch.tensor([0.0])), RuntimeError),
+        (lambda x: x[torch.tensor([0], dtype=torch.int8)], IndexError),
+        (lambda x: x.masked_select(x), RuntimeError),
+        (lambda x: x.masked_fill(x, 0.0), RuntimeError),
+        (lambda x: x.masked_fill(x > 0, torch.ones(2)), RuntimeError),
+        (lambda x: torch.where(x, x, x), RuntimeError),
+        (lambda x: x.chunk(0), RuntimeError),
+        (lambda x: x.roll(1, 5), IndexError),
+        (lambda x: x.expand(-1, *x.shape), RuntimeError),
+        (lambda x: x.flatten(1, 0), RuntimeError),
+        (lambda x: x[0].mT, RuntimeError),
+        (lambda x: x[0].mH, RuntimeError),
+        (lambda x: x.repeat(2), RuntimeError),
+        (lambda x: torch.cat([x, x], 2), IndexError),
+        (lambda x: torch.broadcast_shapes((2,), (3,)), RuntimeError),
+        (lambda x: functional.conv2d(x, x), RuntimeError),
+        (lambda x: torch.nn.Parameter(torch.tensor([1])), RuntimeError),
+    ],
+)
+def test_what_does_not_fit(function, error):
+    with pytest.raises(error):
+        function(leaf(A))
+
+
+def test_lists_of_lists_are_keys_as_tuples_are():
+    x = leaf(A)
+    assert x[[[0, 1]]].tolist() == x[[0, 1]].tolist() and x[[torch.tensor(0), torch.tensor(1)]].item() == x[0, 1].item()
+    assert x[range(2)].tolist() == x[:2].tolist()
+    assert x.tile(2).tolist() == x.repeat(1, 2).tolist() and x.roll(1, -1).tolist() == x.roll(1, 1).tolist()
+    assert torch.ones(0, 3).stride() == (3, 1) and torch.ones(3, 0).stride() == (1, 1)
+    assert torch.nn.Parameter().shape == (0,)
 
 
 def test_integers_and_questions():

@@ -73,7 +73,10 @@ def combinations(input, r=2, with_replacement=False):
 @op(method=False)
 def broadcast_shapes(*shapes):
     """The shape that tensors of these shapes broadcast to."""
-    return Size(np.broadcast_shapes(*shapes))
+    try:
+        return Size(np.broadcast_shapes(*shapes))
+    except ValueError as error:
+        raise RuntimeError(f"the shapes do not broadcast: {error}") from None
 
 
 @op()

@@ -121,6 +121,8 @@ def where(condition, input=None, other=None):
         from s2sgrad.runtime.eager.indexing import nonzero
 
         return nonzero(condition, as_tuple=True)
+    if condition._a.dtype not in (np.bool_, np.uint8):
+        raise RuntimeError(f"where: the condition is of bools, not of {condition.dtype!r}")
     (x, y), _ = promoting(_operand(input), _operand(other))
     return call("Where", np.where, condition, x, y)
 
@@ -133,7 +135,11 @@ def _where(self, condition, other):
 @op()
 def masked_fill(input, mask, value):
     """`input` with `value` where `mask` holds."""
+    if mask._a.dtype != bool:
+        raise RuntimeError(f"masked_fill: the mask is of bools, not of {mask.dtype!r}")
     v = value if isinstance(value, Tensor) else np.asarray(value, input._a.dtype)
+    if np.ndim(v._a if isinstance(v, Tensor) else v):
+        raise RuntimeError("masked_fill: the value is a number or a tensor without dimensions")
     return call("MaskedFill", np.where, mask, cast(v, input.dtype) if isinstance(v, Tensor) else v, input)
 
 

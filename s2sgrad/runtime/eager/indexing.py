@@ -21,6 +21,10 @@ from s2sgrad.runtime.views import ITEM, item_step
 _ndarray = np.ndarray
 
 
+_COUNTING = tuple(np.dtype(t) for t in (np.int64, np.int32, np.uint8, np.bool_))
+_PARTS = (list, tuple, slice, type(...), Tensor, _ndarray)
+
+
 def plain_index(key, own=True):
     """A key of ``x[key]`` in NumPy's words; tensors in it as arrays nobody will change."""
     kind = type(key)
@@ -37,14 +41,16 @@ def plain_index(key, own=True):
     if isinstance(key, Tensor):
         refresh(key)
         a = key._a
-        if a.dtype.kind not in "biu":
-            raise IndexError(f"tensors used as indices must be of an integer type or bool, not {key.dtype!r}")
+        if a.dtype not in _COUNTING:
+            raise IndexError(f"tensors used as indices must be of int64, int32, uint8 or bool, not {key.dtype!r}")
         if a.dtype == np.uint8:
             a = a.astype(bool)
         if a.ndim == 0 and a.dtype.kind in "iu":
             return int(a)
         return a.copy() if own else a
-    if kind is list:
+    if kind is list and any(k is None or isinstance(k, _PARTS) for k in key):  # as a tuple, as it was once
+        return tuple([plain_index(k) for k in key])
+    if kind is list or kind is range:
         return np.array([int(k) if isinstance(k, Tensor) else k for k in key]) if key else np.empty(0, np.int64)
     if kind is _ndarray:
         return key.copy()
@@ -174,6 +180,10 @@ def index_select(input, dim, index):
     if input._a.ndim == 0:
         _axis(input, dim)
         return index_select(input.reshape(1), 0, index).reshape(())
+    if index._a.ndim > 1:
+        raise IndexError(f"index_select: the index is a vector, not of shape {list(index._a.shape)}")
+    if index._a.dtype.kind not in "iu":
+        raise RuntimeError(f"index_select: the index is of an integer type, not of {index.dtype!r}")
     return call("IndexSelect", np.take, input, _counted(index).reshape(-1), _axis(input, dim))
 
 
@@ -191,10 +201,23 @@ def take_along_dim(input, indices, dim=None):
     return call("TakeAlongDim", np.take_along_axis, input, _indices(indices), _axis(input, dim))
 
 
-def along(index, dim, shape=None):
-    """The index of `gather` and `scatter` as NumPy takes it."""
+def _check_bounds(index, dim, length):
+    for i in (index.min(initial=0), index.max(initial=0)):
+        if index.size and not 0 <= i < length:
+            raise RuntimeError(f"index {i} is out of bounds for dimension {dim} with size {length}")
+
+
+def along(x, dim, index):
+    """The index of `gather` and `scatter` in `x`, as NumPy takes it."""
+    dim = _axis(x, dim)
     if index.ndim == 0:
         return ...
+    shape = x._a.shape
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"an index is of an integer type, not of {index.dtype}")
+    if index.ndim != len(shape) or any(n > shape[d] for d, n in enumerate(index.shape) if d != dim):
+        raise RuntimeError(f"an index of shape {list(index.shape)} does not fit a tensor of shape {list(shape)}")
+    _check_bounds(index, dim, shape[dim])
     places = list(np.indices(index.shape, sparse=True))
     places[dim] = index
     return tuple(places)
@@ -220,12 +243,14 @@ def gather(input, dim, index, *, sparse_grad=False):
     """Elements by their numbers along an axis."""
     if input._a.ndim == 0 and index._a.ndim:
         return gather(input.reshape(1), dim, index)
-    return call("Gather", operator.getitem, input, along(_counted(index), _axis(input, dim)))
+    return call("Gather", operator.getitem, input, along(input, dim, _indices(index)))
 
 
 @op()
 def masked_select(input, mask):
     """The elements where a mask holds."""
+    if mask._a.dtype != bool:
+        raise RuntimeError(f"masked_select: the mask is of bools, not of {mask.dtype!r}")
     mask = np.broadcast_to(mask._a, np.broadcast_shapes(mask._a.shape, input._a.shape)).copy()
     if input._a.shape != mask.shape:
         input = input.expand(*mask.shape)
@@ -286,34 +311,34 @@ def _cut(src, shape):
 @_of_scalars_too
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """`input` with elements of `src` at the places of `index` along an axis."""
-    places = _counted(index)
+    places = _indices(index)
     src = value if src is None else src
     if reduce is not None:
         return _scatter_reduced(input, dim, index, src, reduce)
     src = cast(_cut(src, places.shape), input.dtype) if isinstance(src, Tensor) else input._a.dtype.type(src)
-    return call("Scatter", put_at, input, src, along(places, _axis(input, dim)))
+    return call("Scatter", put_at, input, src, along(input, dim, places))
 
 
 @op()
 @_of_scalars_too
 def scatter_add(input, dim, index, src):
     """`input` with elements of `src` added at the places of `index` along an axis."""
-    places = _counted(index)
-    return call("ScatterAdd", add_to, input, _cut(src, places.shape), along(places, _axis(input, dim)))
+    places = _indices(index)
+    return call("ScatterAdd", add_to, input, _cut(src, places.shape), along(input, dim, places))
 
 
 def _scatter_reduced(input, dim, index, src, reduce):
     """`input` with elements of `src` added to what is there, or multiplied with it."""
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply")
-    places = _counted(index)
+    places = _indices(index)
     if not isinstance(src, Tensor):
         src = new(np.full(places.shape, src, input._a.dtype), None)
     if reduce == "add":
         return scatter_add(input, dim, index, src)
     refresh(input)
     a = input._a.copy()
-    np.multiply.at(a, along(places, _axis(input, dim)), _cut(src, places.shape)._a)
+    np.multiply.at(a, along(input, dim, places), _cut(src, places.shape)._a)
     return undifferentiable("scatter with reduce='multiply'", new(a, None), (input, src))
 
 
@@ -334,6 +359,7 @@ def _check_slices(input, dim, index, source, error):
 def index_add(input, dim, index, source, *, alpha=1):
     """`input` with slices of `source` added at the numbers of `index`."""
     _check_slices(input, dim, index, source, RuntimeError)
+    _check_bounds(index._a, dim, input._a.shape[_axis(input, dim)])
     source = source if alpha == 1 else source * alpha
     return call("IndexAdd", add_to, input, source, _lines(input, dim, index))
 

@@ -66,6 +66,10 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     axis = 1 if input._a.ndim > 1 else 0
     counts = target != ignore_index
     index = where(counts, target, 0)
+    classes = input._a.shape[axis]
+    for i in (index._a.min(initial=0), index._a.max(initial=0)):
+        if not 0 <= i < classes:
+            raise IndexError(f"target {i} is out of bounds: there are {classes} classes")
     loss = -input.gather(axis, index.unsqueeze(axis)).squeeze(axis)
     if weight is None and counts._a.all():
         return _reduced(loss, reduction)

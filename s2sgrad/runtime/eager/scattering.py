@@ -18,9 +18,9 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """Elements of `src` reduced into the places of `index` along an axis; `input` counts as one of them, or is left."""
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
-    places = _counted(index)
+    places = _indices(index)
     src = cast(_cut(src, places.shape), input.dtype)
-    flat = np.arange(input._a.size).reshape(input._a.shape)[along(places, _axis(input, dim))]
+    flat = np.arange(input._a.size).reshape(input._a.shape)[along(input, dim, places)]
     reducer = _added if reduce in ("sum", "mean") else _gathered
     return reducer(input, src, flat.reshape(-1), reduce, include_self).reshape(*input._a.shape)
 

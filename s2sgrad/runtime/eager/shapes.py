@@ -85,6 +85,8 @@ def flatten(input, start_dim=0, end_dim=-1):
     if not shape:
         return reshape(input, 1)
     start, end = _axis(input, start_dim), _axis(input, end_dim)
+    if start > end:
+        raise RuntimeError("flatten: start_dim comes after end_dim")
     if start == end:
         return input
     return reshape(input, *shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
@@ -144,10 +146,16 @@ def _several(dims):
     return (dims,) if isinstance(dims, int) else tuple(dims)
 
 
+def _matrices(x):
+    if x._a.ndim < 2:
+        raise RuntimeError(f"mT and mH are of matrices, not of tensors with {x._a.ndim} dimensions")
+    return x
+
+
 Tensor.T = property(lambda self: call("Permute", np.transpose, self))
-Tensor.mT = property(lambda self: transpose(self, -2, -1))
+Tensor.mT = property(lambda self: transpose(_matrices(self), -2, -1))
 Tensor.H = property(lambda self: transpose(self, 0, 1).conj())
-Tensor.mH = property(lambda self: transpose(self, -2, -1).conj())
+Tensor.mH = property(lambda self: transpose(_matrices(self), -2, -1).conj())
 enter("adjoint", lambda input: transpose(input, -2, -1).conj())
 
 
@@ -178,6 +186,8 @@ def expand(input, *size):
     lead = len(size) - len(shape)
     if lead < 0:
         raise RuntimeError(f"expand({list(size)}): the tensor has {len(shape)} dimensions, more than that")
+    if -1 in size[:lead]:
+        raise RuntimeError(f"expand({list(size)}): -1 keeps a length, and the first {lead} axes are new")
     full = (1,) * lead + shape
     target = tuple([have if want == -1 else want for have, want in zip(full, size, strict=True)])
     if any(have not in (1, want) for have, want in zip(full, target, strict=True)):
@@ -203,10 +213,20 @@ def broadcast_tensors(*tensors):
     return tuple([expand(x, *shape) for x in tensors])
 
 
-@op("tile")
+@op()
+def tile(input, *dims):
+    """Copies side by side along each axis, the last ones where fewer are given."""
+    dims = sizes(dims)
+    return repeat(input, (1,) * (input._a.ndim - len(dims)) + dims)
+
+
+@op()
 def repeat(input, *repeats):
     """Copies side by side along each axis."""
-    return call("Repeat", np.tile, input, sizes(repeats))
+    repeats = sizes(repeats)
+    if len(repeats) < input._a.ndim:
+        raise RuntimeError(f"repeat({list(repeats)}): the tensor has {input._a.ndim} dimensions, more than that")
+    return call("Repeat", np.tile, input, repeats)
 
 
 @op()
@@ -233,6 +253,8 @@ enter("flipud", lambda input: flip(input, 0))
 @op()
 def roll(input, shifts, dims=None):
     """Elements moved along axes, around the end."""
+    if dims is not None:
+        dims = tuple([_axis(input, d) for d in _several(dims)])
     return call("Roll", np.roll, input, shifts, dims)
 
 
@@ -340,6 +362,7 @@ def cat(tensors, dim=0):
     if not tensors:
         raise ValueError("cat: expected a non-empty list of Tensors")
     tensors = _alike(tensors)
+    _axis(max(tensors, key=lambda x: x._a.ndim), dim)
     model = next((x._a.shape for x in tensors if x._a.shape != (0,)), (0,))
     if len(model) > 1:  # a vector of nothing goes with everything
         nothing = tuple([0 if i == dim % len(model) else n for i, n in enumerate(model)])
@@ -407,6 +430,8 @@ def split(tensor, split_size_or_sections, dim=0):
 def chunk(input, chunks, dim=0):
     """At most so many pieces along an axis."""
     n = input._a.shape[_axis(input, dim)]
+    if chunks < 1:
+        raise RuntimeError(f"chunk: at least one piece is expected, not {chunks}")
     return split(input, max(1, -(-n // chunks)), dim)
 
 
@@ -478,7 +503,7 @@ def is_contiguous(self, memory_format=None):
 
 @method("stride")
 def stride(self, dim=None):
-    a = self._a if self._a.size else np.empty(self._a.shape)  # NumPy's strides of what is empty vary
+    a = self._a if self._a.size else np.empty([max(n, 1) for n in self._a.shape])  # NumPy's of what is empty vary
     strides = [s // a.itemsize for s in a.strides]
     for i in range(a.ndim - 1, -1, -1):  # NumPy does not say where an axis of length 1 would lead
         if a.shape[i] == 1 and strides[i] == 0:

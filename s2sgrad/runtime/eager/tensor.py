@@ -270,6 +270,10 @@ class Parameter(Tensor):
     """A leaf that requires grad, marked as belonging to a model."""
 
     def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = new(np.empty(0, dtypes.get_default_dtype().numpy), None)
+        if requires_grad and not dtypes.differentiable(data._a.dtype):
+            raise RuntimeError(f"a Parameter of {data.dtype!r} cannot require gradients")
         out = bare(cls, data._a[...])
         out._rg = requires_grad
         return out

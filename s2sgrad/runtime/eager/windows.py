@@ -220,6 +220,8 @@ def _convolution(n):
         if input._a.ndim == n + 1:
             return conv(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
         kernel = weight._a.shape[2:]
+        if input._a.ndim != n + 2 or weight._a.ndim != n + 2:
+            raise RuntimeError(f"conv{n}d: images of {n} dimensions and channels are expected, and kernels for them")
         if input._a.shape[1] != weight._a.shape[1] * groups:
             raise RuntimeError(
                 f"conv{n}d: {groups} groups of kernels for {weight._a.shape[1]} channels do not fit an input "
