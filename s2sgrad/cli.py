@@ -16,6 +16,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 
 import numpy as np
 from rich.console import Console
@@ -25,6 +26,8 @@ from s2sgrad import __version__
 from s2sgrad.api import Derivative, grad
 from s2sgrad.api.derivative import MODES
 from s2sgrad.errors import ArgumentError, CompileError, S2SGradError
+from s2sgrad.runtime.location import location_of
+from s2sgrad.transform.emit.load import origin
 
 
 class RequestError(Exception):
@@ -39,8 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (RequestError, ArgumentError) as error:
         return _complain(error, 2)
     except CompileError as error:
-        kinds = "" if options.args else " for arrays (say by --args what it is called with, if not arrays)"
-        return _complain(f"no source: the function runs on the tape{kinds}, because\n{error}", 1)
+        hint = "" if options.args else "\nSay by --args what it is called with, if not arrays."
+        return _complain(f"{error}{hint}", 1)
     except S2SGradError as error:
         return _complain(error, 1)
     except BrokenPipeError:  # the reader has seen enough, as `head` does
@@ -103,8 +106,7 @@ def verify(options) -> int:
     derivative, module = _derivative(options)
     if options.args is None:
         raise RequestError('check needs arguments: --args "np.ones(3), 2.0"')
-    args, kwargs = _arguments(options.args, module, derivative)
-    print(derivative.check(*args, **kwargs))
+    print(_called_with(options.args, derivative.check, module, derivative))
     return 0
 
 
@@ -126,9 +128,22 @@ def _called(options):
     """The derivative, called once where arguments are given, and the function's name."""
     derivative, module = _derivative(options)
     if options.args is not None:
-        args, kwargs = _arguments(options.args, module, derivative)
-        derivative(*args, **kwargs)
+        _called_with(options.args, derivative, module, derivative)
     return derivative, options.function.rpartition(":")[2]
+
+
+def _called_with(text: str, call, module, derivative):
+    """What `call` gives for the arguments in `text`; what the user's function raises there is told in short."""
+    args, kwargs = _arguments(text, module, derivative)
+    try:
+        return call(*args, **kwargs)
+    except S2SGradError:
+        raise
+    except Exception as error:
+        what = "".join(traceback.format_exception_only(error)).rstrip()
+        place = location_of(error) if origin(error) is None else None  # which a note tells already
+        at = "" if place is None else f"\n  at {place}"
+        raise RequestError(f"the derivative of {derivative.__name__} fails for --args {text!r}:\n{what}{at}") from None
 
 
 def _derivative(options):

@@ -4,23 +4,50 @@ The ground floor of the house: nothing here imports anything else of the package
 what happened, where (file, line and the source line itself, when there is one) and what to do.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+LONGEST = 100  # of a line that is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the user's source: where an error, a reason or a derivative line comes from."""
+    """A place in the user's source: where an error, a reason or a derivative line comes from.
+
+    `text` is the line as it stands in the file; `column` says where in it, in bytes, as syntax trees do.
+    """
 
     file: str
     line: int
     text: str = ""
     function: str = ""
+    column: int = field(default=0, compare=False)
+
+    @property
+    def excerpt(self) -> str:
+        """The line, or the part of a long one that matters.
+
+        Examples
+        --------
+        >>> Location("model.py", 3, "    return " + "x + " * 30 + "str(x)", column=131).excerpt
+        '... + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + str(x)'
+        """
+        text = self.text.strip()
+        if len(text) <= LONGEST:
+            return text
+        margin = len(self.text) - len(self.text.lstrip())
+        column = len(self.text.encode()[: self.column].decode(errors="ignore")) - margin
+        shown = LONGEST - 8  # with dots at both ends
+        start = max(0, min(column - shown // 3, len(text) - shown))
+        while 0 < start < column and text[start - 1] != " ":
+            start += 1
+        cut = text[start : start + shown]
+        return "... " * (start > 0) + cut.strip() + " ..." * (start + shown < len(text))
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}"
         if self.function:
             where += f", in {self.function}"
-        return f"{where}\n    {self.text.strip()}" if self.text.strip() else where
+        return f"{where}\n    {self.excerpt}" if self.excerpt else where
 
 
 class S2SGradError(Exception):

@@ -7,7 +7,7 @@ import numpy as np
 
 from s2sgrad.api import trees
 from s2sgrad.errors import GradientCheckError
-from s2sgrad.runtime.differences import extrapolated
+from s2sgrad.runtime.differences import extrapolated, obstacle
 
 MOST = 200  # entries of one array that are perturbed; beyond, a sample of them and a random direction
 
@@ -52,10 +52,10 @@ def check(primal, gradients, arguments, function: str) -> Agreement:
     Raises
     ------
     GradientCheckError
-        Naming the entry that is worst.
+        Naming the entry that is worst, and whether the function has a derivative there at all.
     """
     values = [trees.map_leaves(_widened, value) for _, value in arguments]
-    entries, worst, where, message = 0, -1.0, "", ""
+    compared = []
     for i, (name, original) in enumerate(arguments):
         paths = trees.leaves_with_paths(original)
         claimed = trees.leaves(gradients[i])
@@ -63,7 +63,7 @@ def check(primal, gradients, arguments, function: str) -> Agreement:
             raise GradientCheckError(
                 f"the gradient of argument {name!r} of {function} has not the structure of the argument"
             )
-        scale = max([np.max(np.abs(g), initial=0.0) for g in claimed], default=0.0)
+        scale = max([np.max(np.abs(g), initial=0.0, where=np.isfinite(g)) for g in claimed], default=0.0)
         for j, (path, leaf) in enumerate(paths):
             if np.shape(claimed[j]) != np.shape(leaf):
                 raise GradientCheckError(
@@ -73,19 +73,61 @@ def check(primal, gradients, arguments, function: str) -> Agreement:
             single = getattr(np.asarray(leaf).dtype, "itemsize", 8) <= (8 if np.iscomplexobj(leaf) else 4)
             allowed = 1e-2 if single and np.asarray(leaf).dtype.kind not in "iu" else 1e-5
             for entry, direction in _directions(leaf):
-                got = np.sum(np.real(np.conj(np.asarray(claimed[j], direction.dtype)) * direction))
-                entries += 1
-                size = max(abs(got), 1e-3 * float(scale), 1e-8)
-                along, off = _slope(primal, values, i, j, direction, got, allowed * size)
-                error = off / max(abs(along), size)
-                error = np.inf if np.isnan(error) and not (np.isnan(along) and np.isnan(got)) else np.nan_to_num(error)
-                if error / allowed > worst:
-                    worst, where = error / allowed, f"{name}{path}{entry}"
-                    smallest = error
-                    message = f"gradient {float(got)}, finite difference {along}"
-    if worst > 1.0:
-        raise GradientCheckError(f"gradient of {function} is wrong, worst at {where}: {message}")
-    return Agreement(entries, float(smallest) if entries else 0.0, where or "nothing")
+                parts = np.real(np.conj(np.asarray(claimed[j], direction.dtype)) * direction)
+                got = float(np.sum(parts, where=direction != 0))
+                at, step = _line(primal, values, i, j, direction)
+                size = max(abs(got) if np.isfinite(got) else 0.0, 1e-3 * float(scale), 1e-8)
+                compared.append(_compared(f"{name}{path}{entry}", at, step, got, size, allowed))
+    if not compared:
+        return Agreement(0, 0.0, "nothing")
+    worst = max(compared, key=lambda c: (c.excess > 1 and c.obstacle is None, c.excess))
+    if worst.excess > 1:
+        raise GradientCheckError(worst.complaint(function))
+    return Agreement(len(compared), worst.error, worst.where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """An entry of a gradient and a difference quotient.
+
+    Attributes
+    ----------
+    where : str
+        The entry.
+    got, along : float
+        The two of them.
+    error : float
+        Their relative difference; `excess` is it in terms of what is allowed.
+    obstacle : str or None
+        Where that is too much: why the function has no derivative there, if it seems to have none.
+    """
+
+    where: str
+    got: float
+    along: float
+    error: float
+    excess: float
+    obstacle: str | None
+
+    def complaint(self, function: str) -> str:
+        seen = f"gradient {self.got}, finite difference {self.along}"
+        if self.obstacle is None:
+            return f"gradient of {function} is wrong, worst at {self.where}: {seen}"
+        return (
+            f"gradient of {function} cannot be checked at {self.where}: the function {self.obstacle} ({seen}). "
+            "Check it at another point"
+        )
+
+
+def _compared(where, at, step, got, size, allowed) -> _Comparison:
+    """Compare `got` with the slope of `at`, relative to the larger of them and `size`."""
+    along, off = _closest(at, step, got, allowed * size)
+    error = off / max(abs(along), size)
+    error = np.inf if np.isnan(error) and not (np.isnan(along) and np.isnan(got)) else np.nan_to_num(error)
+    excess = float(error) / allowed
+    return _Comparison(
+        where, got, along, float(error), excess, obstacle(at, step / 64, allowed * size) if excess > 1 else None
+    )
 
 
 def _widened(leaf):
@@ -114,8 +156,8 @@ def _directions(leaf):
         yield " along a random direction", direction / np.sqrt(count)
 
 
-def _slope(primal, values, i, j, direction, got, bound) -> tuple[float, float]:
-    """The derivative along `direction` in leaf `j` of argument `i`, and how far from it `got` is."""
+def _line(primal, values, i, j, direction) -> tuple:
+    """The function along `direction` in leaf `j` of argument `i`, of the step from the point, and a step to take."""
     leaf = trees.leaves(values[i])[j]
     h = 1e-3 * max(1.0, float(np.max(np.abs(leaf), initial=0.0, where=direction != 0)))
 
@@ -125,7 +167,7 @@ def _slope(primal, values, i, j, direction, got, bound) -> tuple[float, float]:
         moved[i] = trees.map_leaves(lambda x: _moved(x, step * direction) if next(count) == j else x, moved[i])
         return float(primal(moved))
 
-    return _closest(at, h, got, bound)
+    return at, h
 
 
 def _closest(at, step, got, bound) -> tuple[float, float]:

@@ -277,7 +277,7 @@ def _row(found: pipeline.Row, loops: dict) -> Row:
     """A line of `explain()`, which shows the place of a function, or of what keeps it from being compiled."""
     place = found.because
     where = f"{found.file}:{found.line}" if place is None else f"{place.file}:{place.line}"
-    line = "" if place is None else place.text
+    line = "" if place is None else place.excerpt
     return Row(found.function, found.engine, found.reason, where, line, loops.get((found.file, found.function), ()))
 
 
@@ -358,10 +358,13 @@ class Taped:
         Why it is not compiled.
     single : bool
         Whether the gradient of one argument is asked for, not a tuple.
+    assumed : bool
+        As that of `Compiled`.
     """
 
     engine = "tape"
     guards = ()
+    assumed = False
 
     def __init__(self, transform, chosen: tuple[Target, ...], reason: CompileError):
         self.transform = transform
@@ -375,10 +378,22 @@ class Taped:
 
     @property
     def source(self) -> str:
-        raise self.reason
+        raise self.refusal()
 
     def exported(self) -> str:
-        raise self.reason
+        raise self.refusal()
+
+    def refusal(self) -> CompileError:
+        """What is said where source is asked for."""
+        name, reason = self.transform.name, self.reason
+        kinds = " for real arrays, which are assumed before any call" if self.assumed else ""
+        refusal = CompileError(
+            f"there is no source: {name} runs on the tape{kinds} (its gradient is right all the same; explain() says "
+            f"what runs on which engine), because\n  {reason.reason}",
+            reason.location,
+        )
+        refusal.__cause__ = reason.__cause__
+        return refusal
 
     def record(self, args, kwargs, once):
         """The result of the function, and the pullback to the chosen arguments."""

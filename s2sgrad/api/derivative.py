@@ -17,10 +17,11 @@ from s2sgrad.api.arguments import is_single, name_of, several, signature_of, tar
 from s2sgrad.api.check import Agreement, check
 from s2sgrad.api.entry import Entry
 from s2sgrad.api.explain import Explanation, Row
-from s2sgrad.api.results import explain_failure
+from s2sgrad.api.results import explain_failure, explain_promotion
 from s2sgrad.api.trees import kinds
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime.allocator import keep_freed_memory
+from s2sgrad.runtime.arrays import is_promotable
 from s2sgrad.runtime.fallback import is_recording, running
 from s2sgrad.transform.spec import Spec
 
@@ -100,13 +101,15 @@ class Transform:
         face = self.face and self.face()
         if face is not None:
             face.__call__ = entry.call or functools.partial(_call, self, ())
-        pairs = ()
+        given, pairs = (args, kwargs), ()
         if entry.prepare is not None:
             args, kwargs, pairs = entry.prepare(args, kwargs)
         try:
             return entry.run(*args, **kwargs)
         except Exception as error:
             explain_failure(error, self.name)
+            if pairs:
+                explain_promotion(error, self.integers(*given), self.name)
             raise
         finally:
             if pairs:
@@ -180,6 +183,11 @@ class Transform:
             pairs += trees.promoted_pairs(given, seen)
         return bound.args, bound.kwargs, pairs
 
+    def integers(self, args, kwargs) -> list[str]:
+        """The names of the differentiated arguments that are integers, or hold some."""
+        bound, chosen = self.bind(args, kwargs)
+        return [str(t) for t in chosen if any(is_promotable(leaf) for leaf in trees.leaves(t.get(bound.arguments)))]
+
     def guarded(self, outcome, chosen):
         """A compiled derivative; where it depends on how arguments lie in memory, others go to the tape."""
         if outcome.fits:
@@ -233,6 +241,7 @@ class Transform:
                 target.put(arguments, compilation.assumed_leaf(target.get(arguments)))
             with _compiling:
                 entry = self.entries[key] = self.engine_for(bound, chosen, None)
+                entry.outcome.assumed = True
         return entry
 
     def present(self, owner: tuple) -> "Entry":
@@ -386,20 +395,21 @@ class Derivative:
         if isinstance(outcome, compilation.Compiled):
             return Explanation(title, outcome.rows, tuple(dict.fromkeys(guard.text for guard in outcome.guards)))
         reason = outcome.reason
-        where = f"{reason.file}:{reason.line}" if reason.location else compilation.place(transform.function)
-        return Explanation(title, (Row(transform.name, "tape", reason.reason, where, reason.source_line or ""),))
+        place = reason.location
+        where = f"{place.file}:{place.line}" if place else compilation.place(transform.function)
+        return Explanation(title, (Row(transform.name, "tape", reason.reason, where, place.excerpt if place else ""),))
 
     def check(self, *args, **kwargs) -> Agreement:
         """Compare the derivative with finite differences at these arguments.
 
         Differences are central, of fourth order, in double precision. Arrays of more than 200 entries
         are sampled, and compared along a random direction in full. The function is called on copies. Where
-        they disagree, smaller steps are tried. At a jump, and where `stop_gradient` is used, they disagree by right.
+        they disagree, smaller steps are tried. Where `stop_gradient` is used, they disagree by right.
 
         Raises
         ------
         GradientCheckError
-            Where they disagree; it names the worst entry.
+            Where they disagree; it names the worst entry, and says so where the function has a jump or a kink there.
 
         Examples
         --------

@@ -23,7 +23,7 @@ class Row:
     where : str
         ``file:line`` of the function, or of what keeps it from being compiled.
     line : str
-        The source line that keeps it from being compiled.
+        The source line that keeps it from being compiled, cut where it is long.
     loops : tuple of (int, int)
         For each loop its line, and how many values each iteration saves for the backward pass.
     """
@@ -39,7 +39,7 @@ class Row:
         """What is to be said of it."""
         said = self.reason.splitlines()
         if self.line:
-            said.append(f"> {self.line.strip()}")
+            said.append(f"> {self.line}")
         for line, count in self.loops:
             what = "nothing" if not count else "1 value" if count == 1 else f"{count} values"
             said.append(f"the loop in line {line} saves {what} per iteration")

@@ -41,6 +41,16 @@ def explain_failure(error: Exception, name: str) -> None:
         _explain_seed(error, name)
 
 
+def explain_promotion(error: Exception, integers: list[str], name: str) -> None:
+    """Say of an exception that these arguments, which are integers, were passed as floats: that may be its cause."""
+    if integers and isinstance(error, (TypeError, IndexError, AttributeError)):
+        them = " and ".join(map(repr, integers))
+        error.add_note(
+            f"{name} is differentiated by {them}: the integers there were passed as floats. A count or an index cannot "
+            f"be differentiated: leave it out of argnums; for vjp, write vjp(lambda x: {name}(x, n), x)"
+        )
+
+
 def _explain_seed(error: TypeError, name: str) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

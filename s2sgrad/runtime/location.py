@@ -1,5 +1,6 @@
 """Where in the user's source we are: for the tape's errors."""
 
+import itertools
 import linecache
 import os
 import sys
@@ -29,7 +30,7 @@ def user_location() -> Location:
         if _is_users(frame.f_code.co_filename):
             break
         frame = frame.f_back
-    return _location(frame, frame.f_lineno)
+    return _location(frame, frame.f_lineno, frame.f_lasti)
 
 
 def location_of(error: BaseException) -> Location | None:
@@ -39,7 +40,7 @@ def location_of(error: BaseException) -> Location | None:
         if _is_users(trace.tb_frame.f_code.co_filename):
             found = trace
         trace = trace.tb_next
-    return found and _location(found.tb_frame, found.tb_lineno)
+    return found and _location(found.tb_frame, found.tb_lineno, found.tb_lasti)
 
 
 def raised_in_library(error: BaseException) -> bool:
@@ -50,6 +51,8 @@ def raised_in_library(error: BaseException) -> bool:
     return not _is_users(trace.tb_frame.f_code.co_filename)
 
 
-def _location(frame, line: int) -> Location:
-    file = frame.f_code.co_filename
-    return Location(file, line, linecache.getline(file, line, frame.f_globals).strip(), frame.f_code.co_name)
+def _location(frame, line: int, instruction: int) -> Location:
+    code = frame.f_code
+    text = linecache.getline(code.co_filename, line, frame.f_globals).rstrip()
+    *_, column, _ = next(itertools.islice(code.co_positions(), instruction // 2, None), (0, 0))
+    return Location(code.co_filename, line, text, code.co_name, column or 0)

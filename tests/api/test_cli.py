@@ -23,6 +23,11 @@ def loss(w, x):
 def decorated(w, x):
     return np.sum(w * x * x)
 
+def counted(x, n):
+    for i in range(n):
+        x = x * i
+    return x
+
 def fills(x):
     try:
         out = np.array([x, x])
@@ -132,7 +137,7 @@ def test_derivative_that_does_not_exist(program, monkeypatch, capsys):
         (["show", "program.py"], "say FILE.py:FUNCTION, not 'program.py'"),
         (
             ["show", "program.py:nothing"],
-            "program.py has no function 'nothing'; it has Model, decorated, fills, grad, loss, of_dict",
+            "program.py has no function 'nothing'; it has Model, counted, decorated, fills, grad, loss, of_dict",
         ),
         (["show", "program.py:Model.other"], "program.py has no function 'Model.other'"),
         (["show", "program.py:size"], "size in program.py is no function but an int"),
@@ -143,6 +148,16 @@ def test_derivative_that_does_not_exist(program, monkeypatch, capsys):
         (["check", "program.py:loss", "--args", "undefined"], "cannot be evaluated: NameError"),
         (["check", "program.py:loss", "--args", "True, 1.0"], "argument 'w' of loss is a bool"),
         (["check", "program.py:loss", "--args", "np.ones(2), k=3"], "does not fit loss: missing a required argument"),
+        (
+            ["check", "program.py:loss", "--args", "np.ones(2), np.ones(3)"],
+            "fails for --args 'np.ones(2), np.ones(3)':\nValueError: operands could not be broadcast together with "
+            "shapes (2,) (3,) \nfrom program.py:9: return np.sum((w * x) ** 2) * K\n",
+        ),
+        (
+            ["show", "program.py:loss", "--mode", "tape", "--args", "np.ones(2), np.ones(3)"],
+            "program.py:9, in loss\n    return np.sum((w * x) ** 2) * K\n",
+        ),
+        (["export", "program.py:counted", "--args", "2.0, 3", "--argnums", "x,n"], "leave it out of argnums"),
         (["export", "program.py:loss", "-o", "no/such/folder.py"], "cannot write no/such/folder.py"),
         (["show", "broken.py:f"], "broken.py cannot be loaded: ZeroDivisionError"),
     ],

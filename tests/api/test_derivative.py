@@ -246,9 +246,28 @@ class TestCheck:
     def test_a_kink_is_near(self):
         grad(lambda x: np.sum(np.maximum(x, 0.0))).check(np.array([5e-4, -1e-4, 1.0]))
 
-    def test_at_a_jump(self):
-        with pytest.raises(GradientCheckError, match="gradient 1.0, finite difference"):
-            grad(lambda x: np.sum(np.round(x) + x)).check(np.array([0.5]))
+    @pytest.mark.parametrize(
+        ("function", "x", "what"),
+        [
+            (lambda x: np.sum(np.round(x) + x), 0.5, "jumps there, from 0.8 to 1.8 .gradient 1.0, finite difference"),
+            (lambda x: np.sum(np.floor(x) * x), 2.0, "jumps there, from 2 to 4 "),
+            (lambda x: np.sum(np.clip(x, 0.0, 1.0)), 1.0, "a kink there: its slope is 1 to the one side and 0 to"),
+            (lambda x: np.sum(np.where(x > 0, 3 * x, x)), 0.0, "a kink there: its slope is 1 to the one side and 3 to"),
+            (lambda x: x[0] + x[1] * np.random.default_rng().random(), 2.0, "does not return the same value twice"),
+            (lambda x: np.sum(x + np.sqrt(np.abs(x))), 0.0, "a kink there"),
+        ],
+    )
+    def test_there_is_no_derivative(self, function, x, what):
+        with pytest.raises(GradientCheckError, match=rf"cannot be checked at x\[\d\]: the function .*{what}"):
+            grad(function).check(np.array([0.3, x]))
+
+    def test_not_finite_to_one_side(self):
+        with np.errstate(all="ignore"), pytest.raises(GradientCheckError, match=r"at x\[1\]: .* is not finite to both"):
+            grad(lambda x: np.sum(np.sqrt(x + 1.0))).check(np.array([1.0, -1.0]))
+
+    def test_what_is_wrong_comes_before_what_has_no_derivative(self, wrong):
+        with pytest.raises(GradientCheckError, match=r"is wrong, worst at x\[1\]"):
+            grad(lambda x: np.sum(wrong(x) + 9 * np.floor(x)), mode="tape").check(np.array([1.0, 0.5, 1.5]))
 
     def test_wrong_only_outside_of_the_sample(self):
         def almost(x):

@@ -136,9 +136,51 @@ class TestRefusals:
 
         g = grad(fills)
         assert g(1.0) == 1.0 and g.engine == "tape"
-        with pytest.raises(CompileError):
+        with pytest.raises(CompileError, match=r"there is no source: .* runs on the tape \(.*explain\(\)(.|\n)*`try`"):
             _ = g.source
         assert "try:" in str(g.explain())
+
+    def test_a_long_line_is_cut_around_what_matters(self):
+        def text(x):
+            return np.sum(x * 1) + np.sum(x * 2) + np.sum(x * 3) + np.sum(x * 4) + np.sum(x * 5) + float(str(np.sum(x)))
+
+        derivative = grad(text)
+        derivative(np.ones(2))
+        shown = str(derivative.explain()).splitlines()[-1]
+        assert shown.startswith("      > ... ") and shown.endswith("+ float(str(np.sum(x)))") and len(shown) < 110
+        with pytest.raises(CompileError) as caught:
+            _ = derivative.source
+        assert str(caught.value).splitlines()[-1].strip() == shown.strip("> ")
+        assert caught.value.source_line.strip().startswith("return np.sum(x * 1)")
+
+    def test_a_long_line_on_the_tape(self):
+        def masked(x):
+            return np.sum(x * 1) + np.sum(x * 2) + np.sum(x * 3) + np.sum(x * 4) + np.sum(x * 5) + x.tobytes().hex()[0]
+
+        with pytest.raises(s2sgrad.TapeError) as caught:
+            grad(masked, mode="tape")(np.ones(2))
+        assert "\n    ... " in str(caught.value) and "+ x.tobytes().hex()[0]\n" in str(caught.value) + "\n"
+
+    def test_integers_that_count(self):
+        def power(x, n):
+            for _ in range(n):
+                x = x * x
+            return x
+
+        asked = [
+            lambda: vjp(power, 2.0, 3),
+            lambda: grad(power, (0, 1))(2.0, 3),
+            lambda: s2sgrad.jacobian(power, "n", mode="tape")(2.0, n=3),
+        ]
+        for call in asked:
+            with pytest.raises(TypeError, match="cannot be interpreted as an integer") as caught:
+                call()
+            note = caught.value.__notes__[-1]
+            assert "power is differentiated by" in note and "'n'" in note
+            assert "leave it out of argnums; for vjp, write vjp(lambda x: power(x, n), x)" in note
+        with pytest.raises(TypeError) as caught:
+            grad(power)(2.0, 3.0)
+        assert "argnums" not in "".join(caught.value.__notes__)
 
     def test_code_without_a_file(self):
         namespace = {}

@@ -46,6 +46,11 @@ def test_dependencies_are_few():
     assert {"scipy", "cuda12x", "plot", "test", "bench"} <= set(PROJECT["optional-dependencies"])
 
 
+def test_readme_names_the_extras():
+    install = (ROOT / "README.md").read_text().partition("## Install")[2].partition("\n## ")[0]
+    assert all(f"`{extra}`" in install for extra in PROJECT["optional-dependencies"])
+
+
 def test_import_is_light():
     """Importing the package imports none of its extras."""
     heavy = ["scipy", "torch", "jax", "autograd", "matplotlib", "sklearn", "cupy", "pytest"]

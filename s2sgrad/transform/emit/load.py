@@ -14,6 +14,7 @@ import os
 import types
 import weakref
 
+from s2sgrad.errors import Location
 from s2sgrad.transform.emit.unit import Emitted, Unit
 
 _numbers = itertools.count(1)
@@ -69,16 +70,22 @@ def annotate(error: BaseException) -> None:
 
     (``from model.py:4: r = X @ w - y``)
     """
+    place = origin(error)
+    if place is not None:
+        note = f"from {os.path.basename(place.file)}:{place.line}: {place.excerpt}"
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+
+
+def origin(error: BaseException) -> Location | None:
+    """The line of the user's that the innermost generated line comes from which an exception came through."""
     trace, place = error.__traceback__, None
     while trace is not None:
         known = _lines.get(trace.tb_frame.f_code.co_filename)
         if known and trace.tb_lineno in known:
             place = known[trace.tb_lineno]
         trace = trace.tb_next
-    if place is not None:
-        note = f"from {os.path.basename(place.file)}:{place.line}: {place.text.strip()}"
-        if note not in getattr(error, "__notes__", ()):
-            error.add_note(note)
+    return place
 
 
 def _free(unit: Unit) -> list[str]:

@@ -61,7 +61,7 @@ class Found:
         line = getattr(node, "lineno", None) or self.node.lineno
         offset = line - self.first_line
         text = self.lines[offset].rstrip("\n") if 0 <= offset < len(self.lines) else ""
-        return Location(self.file, line, text, self.name)
+        return Location(self.file, line, text, self.name, getattr(node, "col_offset", None) or 0)
 
 
 MOST = 1024  # functions that are remembered, and files
