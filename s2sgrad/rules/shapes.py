@@ -245,6 +245,13 @@ def like_arrays(parts, arrays):
     return parts if isinstance(arrays, (list, tuple)) else np.stack(parts)
 
 
+def layers(g, axis):
+    """What `g` consists of along an axis, one after the other."""
+    if axis == 0:
+        return g
+    return np.moveaxis(g, axis, 0)
+
+
 def filled_list(t, arrays):
     """The tangents `t` of a list of arrays, with zeros for None."""
     return [filled(part(t, i), x) for i, x in enumerate(arrays)]
@@ -297,7 +304,7 @@ def column_stack_pullback(g, out, tup):
 
 vjp(np.concatenate, arrays=concatenate_pullback)
 jvp(np.concatenate, arrays=lambda t, out, arrays, axis=0: np.concatenate(filled_list(t, arrays), axis))
-vjp(np.stack, arrays=lambda g, out, arrays, axis=0: like_arrays(np.moveaxis(g, axis, 0), arrays))
+vjp(np.stack, arrays=lambda g, out, arrays, axis=0: like_arrays(layers(g, axis), arrays))
 jvp(np.stack, arrays=lambda t, out, arrays, axis=0: np.stack(filled_list(t, arrays), axis))
 vjp(np.hstack, tup=hstack_pullback)
 jvp(np.hstack, tup=lambda t, out, tup: np.hstack(filled_list(t, tup)))

@@ -125,6 +125,9 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
         )
     if function in (np.concatenate, np.stack):
         return _fit_together(op, lengths)
+    if function is sum:
+        element = types.type_of(args[0]).element
+        return len(args) == 1 and element is not None and element.kind is Kind.NUMBER
     if function in (np.array, np.asarray):
         return len(args) == 1 and not op.kwargs and _is_number(given[0]) and _even(types.type_of(args[0]), lengths)
     if not given or not _is_number(given[0]):

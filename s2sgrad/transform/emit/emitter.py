@@ -19,6 +19,7 @@ import numpy as np
 from s2sgrad.runtime import arrays
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.transform import ir, spelling, walk
+from s2sgrad.transform.aliases import is_view
 from s2sgrad.transform.emit.guarded import Guarded
 from s2sgrad.transform.emit.indices import is_basic
 from s2sgrad.transform.emit.naming import candidates, name_values
@@ -34,9 +35,9 @@ from s2sgrad.transform.emit.nodes import (
     sliced,
     tuple_of,
 )
-from s2sgrad.transform.emit.printer import Docstring, Heading, Printer, Renamed
+from s2sgrad.transform.emit.printer import Docstring, Heading, Printer, Renamed, unparse
 from s2sgrad.transform.emit.reading import codes_of, names_outside
-from s2sgrad.transform.emit.trees import Append, gather, is_finish, operands
+from s2sgrad.transform.emit.trees import Append, gather, is_finish, operands, targets
 from s2sgrad.transform.emit.unit import Unit
 
 CONTAINERS = (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
@@ -199,9 +200,11 @@ class Emitter:
         return self.emit_all(self.trees.lines[id(block)])
 
     def emit_all(self, statements) -> list:
-        found = []
+        found, views = [], {}
         for statement in statements:
             nodes = self.statement(statement)
+            if self.is_there(statement, nodes, views):
+                continue
             is_choice = isinstance(statement, ir.If) and len(nodes) == 1 and isinstance(nodes[0], gast.Assign)
             if nodes and (is_choice or not isinstance(statement, (ir.If, ir.For, Append))):
                 self.explain(nodes[0], statement)
@@ -210,6 +213,36 @@ class Emitter:
                     node.origin = self.origin(statement)
             found += nodes
         return found
+
+    def is_there(self, statement, nodes: list, views: dict) -> bool:
+        """Does a line only look up a view again that its name stands for already?
+
+        `views` is kept from line to line: for such names the text of the view, and the names that are in it.
+        """
+        if not isinstance(statement, (ir.Op, ir.Make, ir.Call, ir.Bind, ir.Unpack, ir.Store, ir.Accumulate)):
+            views.clear()
+            return False
+        if isinstance(statement, (ir.Store, ir.Accumulate)):  # the name stands for the same array afterwards
+            return False
+        bound = {self.names[v] for v in targets(statement) if v in self.names}
+        text, read = self.looked_up(statement, nodes)
+        if text is not None and views.get(*bound, (None,))[0] == text:
+            return True
+        for label in [label for label, (_, names) in views.items() if label in bound or bound & names]:
+            del views[label]
+        if text is not None and not bound & read:
+            views.update(dict.fromkeys(bound, (text, read)))
+        return False
+
+    def looked_up(self, statement, nodes: list) -> tuple:
+        """The text of a line that gives a name to a part of an array, by numbers that have names, and what it reads."""
+        if not isinstance(statement, ir.Op) or statement.function is not operator.getitem or not is_view(statement):
+            return None, set()
+        array, index = statement.args
+        numbers = self.trees.leaves(index)
+        if not self.trees.uses[statement.target] or any(v.type.kind is not ir.Kind.NUMBER for v in numbers):
+            return None, set()
+        return unparse(nodes[0]), {self.names[v] for v in (*self.trees.leaves(array), *numbers)}
 
     # ---- comments
 
@@ -280,7 +313,10 @@ class Emitter:
     def compute(self, statement):
         value = self.tree(statement)
         if not self.trees.uses[statement.target]:
-            return gast.Expr(value)
+            line = gast.Expr(value)
+            if isinstance(statement, ir.Op):
+                line.comment = "kept: it may raise"
+            return line
         target = name(self.names[statement.target], store=True)
         if self.is_increment(statement) and isinstance(value, gast.BinOp):
             return gast.AugAssign(target, value.op, value.right)

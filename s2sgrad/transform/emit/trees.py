@@ -31,7 +31,7 @@ from s2sgrad.transform.aliases import Memory
 
 WIDTH = 84  # an expression is not grown beyond this column
 
-_TEMPORARY = re.compile(r"d*t\d*")
+_TEMPORARY = re.compile(r"(d_*)*t\d*")
 _PURE_BUILTINS = {
     "abs", "bool", "complex", "enumerate", "float", "getattr", "hasattr", "int", "isinstance", "issubclass",
     "len", "list", "max", "min", "range", "reversed", "round", "slice", "sorted", "str", "sum", "tuple",

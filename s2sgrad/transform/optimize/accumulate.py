@@ -43,10 +43,12 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.analysis.spans import Spans
 from s2sgrad.transform.ir import Kind, Value
+from s2sgrad.transform.optimize.idiom import stretched
 
 _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow, operator.matmul,
-    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like, np.sum,
+    np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like, np.full,
+    np.full_like, np.sum,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
     arrays.where_less, arrays.part_where, arrays.part_where_not, arrays.reached,
 }  # fmt: skip
@@ -71,6 +73,7 @@ class _Accumulate:
         self.lengths = Lengths(None, function.body.statements)
         self.uses = walk.use_counts(function.body)
         self.spans = Spans(walk.statements(function.body), function.namespace)
+        self.definitions = {s.target: s for s in walk.statements(function.body) if isinstance(s, ir.Op)}
 
     def once(self, operand) -> bool:
         """Whether a value is read in one place only."""
@@ -93,6 +96,9 @@ class _Accumulate:
                         fresh.add(s.target)
                         if isinstance(s, ir.Op) and s.function is np.zeros_like:
                             zeros[s.target] = []
+                case ir.Accumulate() if zeros.get(s.into) == [] and (filled := self.filled(s)):
+                    s = filled
+                    fresh.add(s.target)
                 case ir.Accumulate():
                     if (
                         zeros.get(s.into) == []
@@ -119,6 +125,17 @@ class _Accumulate:
                         fresh.add(s.target)
             done.append(s)
         return done
+
+    def filled(self, s: ir.Accumulate) -> ir.Op | None:
+        """The array of one number, where that is all that is added to an array of zeros."""
+        number = s.value if types.type_of(s.value).kind is Kind.NUMBER else stretched(s.value, self.definitions)
+        if s.index is not None or not self.once(s.into) or number is None or not types.type_of(number).is_real:
+            return None
+        if number is s.value or not self.is_like(s.value, s.into):
+            like = self.definitions[s.into].args[0]
+            return ir.Op(s.target, np.full_like, (like, number), {}, None, s.location)
+        define = self.definitions[s.value]
+        return ir.Op(s.target, np.full, (define.args[1], number), {}, None, define.location)
 
     def inner(self, s, mapping: dict, fresh: set):
         """A branch or a loop with what is in it adding in place."""

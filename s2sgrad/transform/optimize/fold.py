@@ -536,6 +536,8 @@ def _broadcast_to(build, a, shape):
 
 def _reshape(build, a, shape):
     """A reshape to the shape that it has."""
+    if types.constant(shape) == () and types.type_of(a).kind is Kind.NUMBER:
+        return a
     define = build.definitions.get(shape) if isinstance(shape, Value) else None
     if isinstance(define, ir.Op) and define.function is np.shape and isinstance(define.args[0], Value):
         template, t = define.args[0].type, types.type_of(a)

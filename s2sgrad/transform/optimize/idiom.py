@@ -9,6 +9,7 @@ In::
     b = np.broadcast_to(k, x.shape)     # a number
     p = operator.mul(b, y)
     d' = d += p
+    d'' = d' += b
     m = operator.matmul(w, v)           # of which nothing else is read
     r = m[n:]
     z = times(k, n)                     # numbers
@@ -21,6 +22,7 @@ Out::
     c = g.copy()
     p = operator.mul(k, y)
     d' = d += p
+    d'' = d' += k
     t = w[n:]
     r = t @ v
     z = k * n if k else 0.0
@@ -49,7 +51,7 @@ import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.aliases import Memory
+from s2sgrad.transform.aliases import Memory, is_slice
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.ir import Constant, Kind, Value
@@ -84,6 +86,14 @@ def divisors(block: ir.Block, entering=()):
             yield from divisors(inner, walk.enters(s))
 
 
+def stretched(value, definitions: dict):
+    """The number that `value` consists of, if it is one that was stretched to an array."""
+    define = definitions.get(value) if isinstance(value, Value) else None
+    if define is None or define.function is not np.broadcast_to:
+        return None
+    return define.args[0] if types.type_of(define.args[0]).kind is Kind.NUMBER else None
+
+
 def is_run(index) -> bool:
     """Is an index surely one slice?"""
     if isinstance(index, ir.Code) and isinstance(index.node, gast.Slice):
@@ -107,9 +117,9 @@ class _Idioms:
             if self.is_part_of_product(s):
                 done += self.product_of_part(s)
                 continue
-            if isinstance(s, ir.Accumulate) and (product := self.unstretched(s)) is not None:
-                done += [product, dataclasses.replace(s, value=product.target)]
-                continue
+            if isinstance(s, ir.Accumulate):
+                *before, s = self.unstretched(s)
+                done += before
             if inner := walk.blocks(s):
                 said = [self.block(b.statements, lengths) for b in inner]
                 if not all(all(map(operator.is_, a, b.statements)) for a, b in zip(said, inner, strict=True)):
@@ -130,19 +140,23 @@ class _Idioms:
             return self.guarded(s)
         return s
 
-    def unstretched(self, s: ir.Accumulate) -> ir.Op | None:
-        """The product with a number that is added, where that is stretched: an addition in place does that itself."""
+    def unstretched(self, s: ir.Accumulate) -> list:
+        """Without the stretching of a number that is added, or a factor of what is: an addition in place does that."""
+        number = stretched(s.value, self.definitions)
+        if number is not None and s.into.type.kind is Kind.ARRAY and (s.index is None or is_slice(s.index)):
+            zeros = s.into in self.definitions and self.definitions[s.into].function is np.zeros_like
+            return [s if zeros else dataclasses.replace(s, value=number)]  # `accumulate` says that in one line
         product = self.definitions.get(s.value) if isinstance(s.value, Value) and self.uses[s.value] == 1 else None
         if not isinstance(product, ir.Op) or product.function is not operator.mul:
-            return None
-        for stretched, other in (product.args, product.args[::-1]):
-            define = self.definitions.get(stretched) if isinstance(stretched, Value) else None
-            if define is not None and define.function is np.broadcast_to and isinstance(other, Value):
-                args = define.args[0], other
-                plain = Value("t", types.infer(operator.mul, args))
-                if types.type_of(args[0]).kind is Kind.NUMBER and types.same_dtype(plain.type, product.target.type):
-                    return ir.Op(plain, operator.mul, args, {}, None, product.location)
-        return None
+            return [s]
+        for factor, other in (product.args, product.args[::-1]):
+            number = stretched(factor, self.definitions)
+            if number is not None and isinstance(other, Value):
+                plain = Value("t", types.infer(operator.mul, (number, other)))
+                if types.same_dtype(plain.type, product.target.type):
+                    product = ir.Op(plain, operator.mul, (number, other), {}, None, product.location)
+                    return [product, dataclasses.replace(s, value=plain)]
+        return [s]
 
     def is_part_of_product(self, s) -> bool:
         """Is it a run of rows of a product, of which nothing else is read?"""

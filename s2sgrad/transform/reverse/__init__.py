@@ -32,7 +32,7 @@ from s2sgrad.transform.reverse import outside
 from s2sgrad.transform.reverse.activity import active_values, keys
 from s2sgrad.transform.reverse.adjoint import Adjoint
 from s2sgrad.transform.reverse.collecting import cotangent_type
-from s2sgrad.transform.reverse.cotangents import slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import cotangent_name, name_cotangents, slot_name, slot_type
 from s2sgrad.transform.reverse.residuals import with_residuals
 
 
@@ -140,10 +140,12 @@ def gradient(
         result = build.sequence([*head, result, *tail])
     names = ", ".join(f"`{slot_name(slot)[1:]}`" for slot in slots)
     kind = "value and gradient" if value else "gradient"
+    body = ir.Block(forward.statements + build.statements, (result,))
+    name_cotangents([body], [], {v.name for v in adjoint.forward})
     return ir.Function(
         f"{function.name}_grad",
         function.parameters,
-        ir.Block(forward.statements + build.statements, (result,)),
+        body,
         function.namespace,
         function.location,
         f"The {kind} of `{function.name}` with respect to {names}.",
@@ -179,7 +181,7 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
     build = adjoint.build
     build.location = _last_location(forward)
     out = forward.results[0]
-    cotangent = Value("dout" if not isinstance(out, Value) else slot_name((out, ())))
+    cotangent = Value(cotangent_name("out") if not isinstance(out, Value) else slot_name((out, ())))
     if isinstance(out, Value):
         cotangent.type = cotangent_type(out.type)
     adjoint.add(out, cotangent)
@@ -213,6 +215,7 @@ def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
         own=_own(function),
     )
     saved = Value("saved", kept.type)
+    name_cotangents([forward, backward], [cotangent], {v.name for v in adjoint.forward})
     start = [ir.Unpack(tuple(copies.values()), saved)] if needed else []
     body = walk.substitute(backward, copies)
     second = ir.Function(

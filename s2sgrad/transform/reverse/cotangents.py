@@ -7,7 +7,7 @@ put together where one is handed on: as a gradient, to a function, to a rule.
 
 from dataclasses import dataclass
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis.types import REAL
 from s2sgrad.transform.ir import Type, Value
 from s2sgrad.transform.reverse.activity import carries, item, keys
@@ -68,7 +68,44 @@ def slot_name(slot: Slot) -> str:
             name = key
         else:
             name += f"{'_' * (i > 0)}{key}" if isinstance(key, int) else ""
-    return f"d{name}"
+    return cotangent_name(name)
+
+
+MARK = "∂"  # in the name of a cotangent, until all are named: no name of the user's begins with it
+
+
+def cotangent_name(name: str) -> str:
+    """What the cotangent of something of that name wants to be called, before `name_cotangents`."""
+    return MARK + name
+
+
+def name_cotangents(blocks, parameters, names: set) -> None:
+    """Call the cotangents ``dx``, or ``d_x`` where that could be taken for a name of the user's.
+
+    It could where the program has a name that begins like one: ``dt`` beside ``t``, or any ``dt``, ``dx`` or ``dy``,
+    which are steps as a rule.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+        Where cotangents are made.
+    parameters : iterable of Value
+    names : set of str
+        The names of what the cotangents are of.
+    """
+    prefix = next(p for p in _PREFIXES if not any(_is_like(name, p, names) for name in names))
+    defined = [v for block in blocks for s in walk.statements(block) for v in (*walk.defines(s), *walk.enters(s))]
+    for value in (*parameters, *defined):
+        if value.name.startswith(MARK):
+            value.name = prefix + value.name.removeprefix(MARK)
+
+
+_PREFIXES = [f"d{'_' * n}" for n in range(9)]  # each order of derivatives of one function takes one more
+
+
+def _is_like(name: str, prefix: str, names: set) -> bool:
+    rest = name.removeprefix(prefix)
+    return rest != name and (len(rest) == 1 or rest in names)
 
 
 class Scope:

@@ -23,6 +23,7 @@ from s2sgrad.transform.reverse.cotangents import (
     Cotangent,
     LoopScope,
     Scope,
+    cotangent_name,
     has_buffer,
     is_stack,
     leaves,
@@ -69,7 +70,7 @@ class Flow(Operations):
         if any(isinstance(o, ir.Op) and o.args[0].type.kind is not Kind.ARRAY for o in forward):
             raise CompileError("what a function is given, or gives, is changed later", s.location)
         args = [x for x in s.args if self.is_active(x)]
-        targets = tuple(Value(f"d{x.name}", cotangent_type(x.type)) for x in args)
+        targets = tuple(Value(cotangent_name(x.name), cotangent_type(x.type)) for x in args)
         one = len(targets) == 1
         result = targets[0] if one else Value("t", Type(Kind.TUPLE, items=tuple(t.type for t in targets)))
         cotangent = self.operand(g, s.target)
@@ -91,7 +92,7 @@ class Flow(Operations):
             dataclasses.replace(s, target=both, recorded=recorded),
             ir.Unpack((s.target, pull), both, s.location),
         ]
-        targets = tuple(Value(f"d{x.name}", cotangent_type(x.type)) for x in args)
+        targets = tuple(Value(cotangent_name(x.name), cotangent_type(x.type)) for x in args)
         result = Value("t", Type(Kind.TUPLE, items=tuple(t.type for t in targets)))
         label = gast.Name(pull.name, gast.Load(), None, None)
         function = ir.Code(label, {pull.name: pull}, pull.type)
@@ -241,7 +242,7 @@ class Flow(Operations):
                     self.hand(following, nested(trees), c.parameter)
             sources = []
             for x, g, v in collected:
-                element = Value(f"d{v.name}" if not isinstance(x, Value) else f"d{x.name}")
+                element = Value(cotangent_name(v.name) if not isinstance(x, Value) else cotangent_name(x.name))
                 element.type = cotangent_type(x.type) if isinstance(x, Value) else ir.UNKNOWN
                 sources.append(ir.Source(element, g, reverse=True))
                 self.add(x, element)
@@ -329,7 +330,9 @@ class Flow(Operations):
             t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
             if t.kind is Kind.ARRAY and parameters[c, path].type.dtype == "float64":
                 t = replace(t, dtype="float64")
-            result = Value(slot_name((c.initial, path)) if isinstance(c.initial, Value) else f"d{c.parameter.name}", t)
+            result = Value(
+                slot_name((c.initial, path)) if isinstance(c.initial, Value) else cotangent_name(c.parameter.name), t
+            )
             result.partial = c.parameter.partial
             carried.append(ir.Carried(parameters[c, path], initial, result))
             operands.append(ends[c, path])

@@ -20,6 +20,7 @@ from s2sgrad.transform.reverse.activity import keys
 from s2sgrad.transform.reverse.collecting import Collecting
 from s2sgrad.transform.reverse.cotangents import (
     Cotangent,
+    cotangent_name,
     is_container,
     is_of_numbers,
     is_stack,
@@ -204,7 +205,7 @@ class Operations(Collecting):
     def along(self, array: Value, chain: list) -> Value:
         """What the operations `chain` make of an array."""
         for op in chain:
-            result = Value(f"d{op.target.name}")
+            result = Value(cotangent_name(op.target.name))
             array = self.build.plain(result, op.function, (array, *op.args[1:]), op.kwargs, op.spelling)
         return array
 
