@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import pathlib
 import re
 import shutil
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import s2sgrad
+from s2sgrad.rules import table
 
 ROOT = pathlib.Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -63,6 +65,24 @@ def test_public_names_are_documented():
     assert public <= set(s2sgrad.__all__)
     for name in s2sgrad.__all__:
         assert (getattr(s2sgrad, name).__doc__ or "").strip(), f"s2sgrad.{name} has no docstring"
+
+
+def test_the_page_of_the_api_has_all_names_as_they_are():
+    page = (ROOT / "docs" / "api.md").read_text()
+    for name in s2sgrad.__all__:
+        thing = getattr(s2sgrad, name)
+        if isinstance(thing, type) and name not in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
+            assert f"`{name}`" in page, name
+        else:
+            assert f"`{name}{inspect.signature(thing)}`" in page, name
+    for name in ("elementwise", "inactive", "jvp", "linear", "vjp"):
+        signature = str(inspect.signature(getattr(table, name))).removesuffix(" -> None")
+        assert f"`table.{name}{signature}`" in page, name
+    for name, thing in vars(s2sgrad.Derivative).items():
+        if not name.startswith("_"):
+            arguments = str(inspect.signature(thing)) if callable(thing) else ""
+            shown = f"`{name}{re.sub(r'self(, )?', '', arguments).partition(' ->')[0]}`"
+            assert shown in page, shown
 
 
 def test_changelog_knows_the_public_names():
@@ -137,6 +157,43 @@ def test_rosenbrock_converges():
     assert exact.success
     np.testing.assert_allclose(exact.x, np.ones(6), rtol=1e-6)
     assert exact.nfev < differences.nfev / 3
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_are_linked(script):
+    assert f"examples/{script.name}" in (ROOT / "README.md").read_text()
+
+
+def test_curve_is_fitted():
+    found, account = load(ROOT / "examples" / "curve_fit.py").fit(40)
+    assert account.success
+    np.testing.assert_allclose(found, [3.0, 1.5, 1.0, 0.2], atol=0.05)
+
+
+def test_parameters_of_an_equation_are_found():
+    example = load(ROOT / "examples" / "predator_prey.py")
+    found = example.estimate()
+    np.testing.assert_allclose(found.x, example.TRUE, rtol=1e-4)
+    assert example.gradient.engine == "compiled"
+
+
+def test_heat_is_traced_back():
+    example = load(ROOT / "examples" / "heat_inversion.py")
+    truth, found = example.invert(30, 50)
+    assert np.max(np.abs(truth - found)) < 0.15
+    assert example.gradient.engine == "compiled"
+
+
+def test_lstm_learns():
+    example = load(ROOT / "examples" / "lstm.py")
+    _, curve = example.train(40, 20)
+    assert curve[-1] < 0.05 * curve[0]
+    assert example.gradient.engine == "compiled"
+
+
+def test_spirals_are_told_apart():
+    curve, right = load(ROOT / "examples" / "spirals_torch.py").train(120, 100)
+    assert curve[-1] < 0.3 * curve[0] and right > 0.9
 
 
 def test_benchmark_adjoints_are_right():
