@@ -750,3 +750,28 @@ def scaled_again(s):
 def test_the_gradient_of_a_dataclass_is_not_made_by_its_constructor():
     found, expected = (grad(scaled_again, mode=mode)(Scaled(X)) for mode in ("compiled", "tape"))
     assert np.allclose(found.u, expected.u) and np.isclose(found.k, expected.k)
+
+
+BUFFER = np.zeros(6)
+
+
+def made_by_the_class(x):
+    y = np.ndarray(x.shape, dtype=float)
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = x[i] * y[i - 1]
+    return np.sum(y * y)
+
+
+def made_over_a_buffer(x):
+    y = np.ndarray((6,), float, BUFFER)
+    y[:] = x * 2
+    return np.sum(y * BUFFER)
+
+
+def test_an_array_made_by_its_class():
+    d, steps = grad(made_by_the_class), 1e-6 * np.eye(6)
+    expected = [(made_by_the_class(X + h) - made_by_the_class(X - h)) / 2e-6 for h in steps]
+    assert np.allclose(d(X), expected, rtol=1e-7) and d.engine == "compiled"
+    with pytest.raises(CompileError):
+        grad(made_over_a_buffer, mode="compiled")(X)
