@@ -237,14 +237,14 @@ jvp(
 # ---------------------------------------------------------------- einsum
 
 
-def einsum_terms(subscripts, operands):
+def einsum_terms(subscripts, ndims):
     """The labels of each operand and of the result, ellipses and an implicit result spelt out.
 
     Examples
     --------
-    >>> einsum_terms("ij,jk", [np.zeros((1, 2)), np.zeros((2, 3))])
+    >>> einsum_terms("ij,jk", [2, 2])
     (['ij', 'jk'], 'ik')
-    >>> einsum_terms("...i->...", [np.zeros((4, 3, 2))])
+    >>> einsum_terms("...i->...", [3])
     (['ABi'], 'AB')
     """
     if not isinstance(subscripts, str):
@@ -252,7 +252,7 @@ def einsum_terms(subscripts, operands):
     inputs, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in subscripts]
-    sizes = [np.ndim(x) - len(s.replace("...", "")) if "..." in s else 0 for s, x in zip(terms, operands, strict=True)]
+    sizes = [n - len(s.replace("...", "")) if "..." in s else 0 for s, n in zip(terms, ndims, strict=True)]
     dots = "".join(spare[: max(sizes)])
     terms = [s.replace("...", dots[len(dots) - n :]) for s, n in zip(terms, sizes, strict=True)]
     if not arrow:
@@ -272,20 +272,24 @@ def einsum_cotangent(g, terms, result, operands, i, optimize):
     factors = [g] + [np.conj(widened(operands[k], g)) for k in others]
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in "".join(terms)]
     own = ""
-    for c, n in zip(terms[i], np.shape(operands[i]), strict=True):
+    for axis, c in enumerate(terms[i]):
         if c in own:
+            n = np.shape(operands[i])[axis]
             labels, factors = [*labels, c + spare[0]], [*factors, np.eye(n, dtype=np.result_type(g))]
             own, spare = own + spare[0], spare[1:]
         else:
             own = own + c
             if all(c not in s for s in labels):
+                n = np.shape(operands[i])[axis]
                 labels, factors = [*labels, c], [*factors, np.ones(n, np.result_type(g))]
-    d = np.einsum(",".join(labels) + "->" + own, *factors, optimize=bool(optimize) or len(factors) > 2)
-    return unbroadcast(d, operands[i])
+    subscripts = ",".join(labels) + "->" + own
+    if optimize or len(factors) > 2:
+        return unbroadcast(np.einsum(subscripts, *factors, optimize=True), operands[i])
+    return unbroadcast(np.einsum(subscripts, *factors), operands[i])
 
 
 def einsum_pullback(g, out, subscripts, *operands, optimize=False):
-    terms, result = einsum_terms(subscripts, operands)
+    terms, result = einsum_terms(subscripts, [np.ndim(x) for x in operands])
     return [einsum_cotangent(g, terms, result, operands, i, optimize) for i in range(len(operands))]
 
 

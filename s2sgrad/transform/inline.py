@@ -365,6 +365,8 @@ class _Inliner:
         return self.apply(function, list(self.elements(node.args)), kwargs)
 
     def method(self, owner, name, args, kwargs):
+        if all(map(is_known, [owner, *args])) and isinstance(known(owner), str) and not kwargs:
+            return literal(getattr(known(owner), name)(*map(known, args)))
         if not isinstance(owner, Value | Code) or name not in METHODS:
             raise Open
         method = METHODS[name]

@@ -76,6 +76,8 @@ class Lengths:
             a, b = (types.axes_of(types.type_of(x)) for x in s.args)
             if a and b:
                 self.equate(a[-1], b[-2:][0])
+        elif s.function is np.einsum:
+            self.label(s)
         elif isinstance(s.function, np.ufunc) or s.function in _BROADCASTING:
             operands = [types.type_of(x) for x in s.args]
             if any([t.kind is Kind.ARRAY for t in operands]):
@@ -84,6 +86,15 @@ class Lengths:
                     self.broadcast(types.type_of(s.target), operands)
         elif s.function is operator.getitem and len(s.args) == 2 and s.args[0].type.kind is Kind.ARRAY:
             self.cut(s)
+
+    def label(self, s: ir.Op) -> None:
+        """Learn from the labels of `np.einsum`: axes of one label that are not of length 1."""
+        labels = types.products.labels_of(s.args[0], s.args[1:])
+        first: dict = {}
+        for term, operand in zip(labels[0] if labels else (), s.args[1:], strict=False):
+            for letter, n in zip(term, types.axes_of(types.type_of(operand)), strict=True):
+                if axes.is_many(n):
+                    self.equate(first.setdefault(letter, n), n)
 
     def meet(self, operands: list) -> None:
         """Learn that arrays are broadcast together: of two axes that meet and are not of length 1."""

@@ -33,6 +33,8 @@ def _is_basic_node(node, reads: dict) -> bool:
             return True
         case gast.Constant(value=value):
             return value is None or value is Ellipsis or type(value) is int
+        case gast.Attribute(attr="newaxis"):
+            return True
         case gast.Name(id=identifier):
             return identifier in reads and _is_basic_type(reads[identifier].type)
         case gast.Tuple(elts=elements):

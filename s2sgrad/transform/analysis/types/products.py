@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from s2sgrad.rules.linalg import cofactors
+from s2sgrad.rules.products import einsum_terms
 from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.types.calls import handles
 from s2sgrad.transform.analysis.types.objects import axes_of
@@ -77,19 +78,27 @@ def _outer(a, b, out=None) -> Type:
 
 @handles(np.einsum)
 def _einsum(subscripts, *operands, **options) -> Type:
-    types = [type_of(o) for o in operands]
-    dtype = promote([t.dtype for t in types]) if set(options) <= {"optimize"} else None
-    text = constant(subscripts)
-    if not isinstance(text, str) or "->" not in text or "..." in text:
-        return Type(dtype=dtype)
-    inputs, result = text.replace(" ", "").split("->")
-    if not result:
-        return Type(dtype=dtype)  # a 0-d array or a scalar, as the inputs are
+    dtype = promote([type_of(o).dtype for o in operands]) if set(options) <= {"optimize"} else None
+    labels = labels_of(subscripts, operands)
+    if labels is None or not labels[1]:
+        return Type(dtype=dtype)  # without an axis a 0-d array or a scalar, as the inputs are
+    terms, result = labels
     lengths: dict = {}
-    for letters, t in zip(inputs.split(","), types, strict=False):
-        for letter, n in zip(letters, axes_of(t) or (), strict=False):
+    for term, operand in zip(terms, operands, strict=True):
+        for letter, n in zip(term, axes_of(type_of(operand)), strict=True):
             lengths[letter] = axes.both(lengths.get(letter, 1), n)
-    return one_array(dtype, shape=tuple([lengths.get(letter, axes.ANY) for letter in result]))
+    return one_array(dtype, shape=tuple([lengths[letter] for letter in result]))
+
+
+def labels_of(subscripts, operands) -> tuple | None:
+    """The labels of the axes of each operand of ``np.einsum``, and of its result; None where they are not known."""
+    text = constant(subscripts)
+    shapes = [axes_of(type_of(o)) for o in operands]
+    if not isinstance(text, str) or None in shapes or text.count(",") + 1 != len(shapes):
+        return None
+    terms, result = einsum_terms(text, list(map(len, shapes)))
+    fit = all(len(term) == len(shape) for term, shape in zip(terms, shapes, strict=True))
+    return (terms, result) if fit and set(result) <= set("".join(terms)) else None
 
 
 @handles(np.linalg.inv, np.linalg.cholesky, cofactors)
