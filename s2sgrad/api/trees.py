@@ -15,6 +15,7 @@ from s2sgrad.runtime.arrays import is_differentiable, is_promotable
 from s2sgrad.runtime.tensor import Tensor
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.transform import classes
+from s2sgrad.transform.analysis.axes import LONG, remembered
 from s2sgrad.transform.analysis.types import LONGEST, is_namedtuple
 from s2sgrad.transform.classes import MOST_ITEMS, attributes
 
@@ -199,23 +200,21 @@ _CODE = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type)
 
 _LONGEST_TEST = 200  # comparisons in a `likeness`
 
-_is_more, _is_some = (1).__lt__, (0).__lt__  # 1 < n, 0 < n
-
 
 def kinds(values, within: int = 0) -> tuple:
     """What decides the code that is compiled for arguments: equal kinds, equal code.
 
-    The type of a number, dtype and dimension of an array and which of its axes have length 0 or 1 (that
-    decides how it is broadcast), the kinds of the items of a container and of the attributes of an object of
+    The type of a number, dtype and dimension of an array and which of its axes are short (that decides how it
+    is broadcast), the kinds of the items of a container and of the attributes of an object of
     a plain class, the class of another object and which of its class's attributes it hides by its own. On the
     way of every call. The values are in `within` objects, each in the one before.
 
     Examples
     --------
-    >>> kinds([1.5, np.ones((2, 3))])
+    >>> kinds([1.5, np.ones((20, 30))])
     (<class 'float'>, (dtype('float64'), 2))
-    >>> kinds([np.ones((2, 1))])
-    ((dtype('float64'), (True, False)),)
+    >>> kinds([np.ones((20, 1))])
+    ((dtype('float64'), (8, 1)),)
     """
     return tuple([cls if (cls := type(value)) in PLAIN else _kind(value, cls, within) for value in values])
 
@@ -224,9 +223,7 @@ def _kind(value, cls, within: int):
     """The kind of a value that is no plain number or text."""
     if cls is np.ndarray:
         shape = value.shape
-        if 0 in shape:
-            return value.dtype, tuple(map(_is_some, shape)), tuple(map(_is_more, shape))
-        return value.dtype, tuple(map(_is_more, shape)) if 1 in shape else len(shape)
+        return value.dtype, tuple(map(remembered, shape)) if shape and min(shape) < LONG else len(shape)
     if within and cls in (list, tuple, dict) and len(value) > MOST_ITEMS:
         return (cls,)
     if cls is list or cls is tuple:
@@ -293,7 +290,7 @@ def likeness(values: tuple, name: str) -> tuple[str, dict] | None:
     type(x_0_0 := x_0[0]) is {numpy_ndarray}
     x_0_0.dtype is {dtype_float64}
     len(x_0_0_ := x_0_0.shape) == 2
-    x_0_0_[0] > 1
+    2 <= x_0_0_[0] < 4
     x_0_0_[1] == 1
     """
     tests: list[str] = []
@@ -323,7 +320,7 @@ def _tell(value, spelling: str, name: str, tests: list, objects: dict) -> bool:
     if cls is np.ndarray:
         element = f"dtype_{value.dtype}"
         objects[element] = value.dtype
-        lengths = [f"{name}_[{i}] {'> 1' if n > 1 else f'== {n}'}" for i, n in enumerate(value.shape)]
+        lengths = [_like(f"{name}_[{i}]", n) for i, n in enumerate(value.shape)]
         of_that_many = f"len({name}_ := {name}.shape) == {value.ndim}" if value.ndim else f"not {name}.ndim"
         tests.extend([f"{name}.dtype is {{{element}}}", of_that_many, *lengths])
         return element.isidentifier()
@@ -333,6 +330,13 @@ def _tell(value, spelling: str, name: str, tests: list, objects: dict) -> bool:
         tests.append(f"list({name}) == {list(value)!r}")
         return _tell_items(value.items(), len(value), name, tests, objects)
     return False
+
+
+def _like(length: str, n: int) -> str:
+    """A test that is true of lengths of which the same is remembered as of `n`."""
+    if n < 2:
+        return f"{length} == {n}"
+    return f"{length} >= {LONG}" if n >= LONG else f"{remembered(n)} <= {length} < {2 * remembered(n)}"
 
 
 def hidden(value) -> tuple:

@@ -348,7 +348,7 @@ class TestEngines:
         for _ in range(3):
             g(1.0, 2.0)
             g(np.ones(2), 2.0)
-            g(np.ones(5), 2.0)
+            g(np.ones(3), 2.0)
             g(1.0, x=2.0)
         assert len(compiled) == 3
 

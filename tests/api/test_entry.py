@@ -15,7 +15,8 @@ VALUES = [
     1.0, 2, True, None, "text", 1j, np.float64(1), np.float32(1), np.bool_(True), np.int64(3),
     np.ones(()), np.ones(0), np.ones(1), np.ones(3), np.ones(4), np.ones((2, 1)), np.ones((1, 2)), np.ones((2, 3)),
     np.ones((0, 3)), np.ones((2, 3), np.float32), np.ones(3, int), np.ones(3, bool), np.ones(3, ">f8"),
-    np.ones((2, 3, 1)), np.asfortranarray(np.ones((2, 3))), np.ones((4, 6))[::2, ::2], np.matrix([[1.0, 2.0]]),
+    np.ones((2, 3, 1)), np.asfortranarray(np.ones((2, 3))), np.ones((4, 6))[::2, ::2],
+    np.ones((9, 4)), np.matrix([[1.0, 2.0]]),
     [], [1.0], [1.0, 2.0], (1.0,), (1.0, 2.0), [np.ones(3)], [np.ones(1)], [(np.ones((2, 3)), np.ones(3))],
     [[np.ones((2, 3)), np.ones(3)]], {"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 1.0, "a": 2.0}, {"a": np.ones(2)},
     {1: 1.0}, {"a{}": 1.0},
@@ -43,13 +44,13 @@ def test_likeness_is_equality_of_kinds():
 
 
 def test_likeness_of_several_values():
-    like = gate((1.0, np.ones(3)))
-    assert like(2.0, np.ones(4))
-    assert not like(2.0, np.ones(1))
+    like = gate((1.0, np.ones(4)))
+    assert like(2.0, np.ones(7))
+    assert not like(2.0, np.ones(1)) and not like(2.0, np.ones(3)) and not like(2.0, np.ones(8))
     assert not like(2.0)
     assert not like()
-    assert not like(2.0, np.ones(3), 1.0)
-    assert not like(2.0, args_1=np.ones(3))
+    assert not like(2.0, np.ones(4), 1.0)
+    assert not like(2.0, args_1=np.ones(4))
 
 
 def test_many_values_have_no_expression():

@@ -29,7 +29,7 @@ class Claims:
             if isinstance(symbol, int):
                 assert symbol == n
             else:
-                assert not (symbol.many and n < 2)
+                assert n >= symbol.least
                 if symbol.name is not None:
                     assert self.meaning.setdefault(symbol, n) == n
 
@@ -115,7 +115,7 @@ def test_index_arrays():
 
 
 class TestSymbols:
-    N, M, K = Axis("n", True), Axis("m", True), Axis("k")
+    N, M, K = Axis("n", 2), Axis("m", 5), Axis("k")
 
     def test_what_is_surely_more_than_one_wins(self):
         assert axes.both(self.N, self.K) == axes.both(self.K, self.N) == self.N
@@ -124,7 +124,8 @@ class TestSymbols:
     def test_two_unknown_lengths(self):
         j = Axis("j")
         either = axes.both(self.K, j)
-        assert either == axes.both(j, self.K) == axes.both(either, j) and either not in (j, self.K) and not either.many
+        assert either == axes.both(j, self.K) == axes.both(either, j) and either not in (j, self.K)
+        assert not axes.is_many(either)
 
     def test_nothing_known_equals_nothing(self):
         t = types.one_array("float64", 1)
@@ -133,8 +134,20 @@ class TestSymbols:
         assert not Lengths().equal(axes.ANY, axes.ANY)
 
     def test_joins_forget(self):
-        assert axes.join(self.N, self.M) == Axis(None, True)
-        assert axes.join(0, self.N) == axes.join(1, self.N) == axes.ANY
+        assert axes.join(self.N, self.M) == Axis(None, 2)
+        assert axes.join(0, self.N) == axes.ANY and axes.join(1, self.N) == Axis(None, 1)
+
+    @pytest.mark.parametrize("step", [None, 1, 2, 3, -1, -2])
+    def test_a_part_is_as_long_as_is_claimed(self, step):
+        bounds = [None, *range(-4, 5)]
+        for start, stop in itertools.product(bounds, bounds):
+            for least in range(10):
+                part = axes.part(Axis("n", least), start, stop, step)
+                assert all(len(range(n)[start:stop:step]) >= part.least for n in range(least, least + 9))
+
+    def test_what_is_left_of_many_is_many(self):
+        assert axes.part(Axis("n", 4), 1, -1, None) == Axis(("less", Axis("n", 4), 2), 2)
+        assert axes.size((self.N, self.M)).least == 10 and axes.size((0, self.M)).least == 0
 
 
 class TestLengths:
@@ -156,7 +169,7 @@ class TestLengths:
     def test_one_may_be_learnt(self):
         lengths = Lengths()
         lengths.equate(Axis("a"), 1)
-        wide, narrow = (types.one_array("float64", shape=(n,)) for n in (Axis("n", True), Axis("a")))
+        wide, narrow = (types.one_array("float64", shape=(n,)) for n in (Axis("n", 2), Axis("a")))
         assert lengths.summed(wide, narrow) == ((), (0,))
 
 

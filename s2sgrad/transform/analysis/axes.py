@@ -1,12 +1,12 @@
 """Lengths of axes before the program runs: one symbol per axis of an array.
 
 A symbol is an integer (that very length) or an `Axis`: a length without a number, but with a name, so
-that equal symbols are equal lengths. Of an `Axis` it may be known that it is 2 or more. That decides most
+that equal symbols are equal lengths. Of an `Axis` it may be known that it is so much or more. That decides most
 of broadcasting: two lengths that are broadcast together and are both surely not 1 are equal.
 
 Examples
 --------
->>> n, k = Axis("n", many=True), Axis("k")
+>>> n, k = Axis("n", 2), Axis("k")
 >>> broadcast([(n, k), (1, 4)])
 (n, 4)
 >>> broadcast([(n, k), (k,)]) == (n, k)
@@ -14,6 +14,7 @@ True
 """
 
 import itertools
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
@@ -29,12 +30,12 @@ class Axis:
     name : hashable
         Equal names, equal lengths; None equals nothing. A name may be built of other symbols: ``("less", n, 2)``
         is what two entries less than `n` leave.
-    many : bool
-        Surely 2 or more.
+    least : int
+        It is not less.
     """
 
     name: Hashable = None
-    many: bool = False
+    least: int = 0
 
     def __repr__(self) -> str:
         return str(self.name)
@@ -42,6 +43,7 @@ class Axis:
 
 Symbol = int | Axis
 ANY = Axis()
+LONG = 8  # of longer axes no more is remembered
 _DERIVED = ("both", "size", "part", "less", "rest")
 
 
@@ -50,9 +52,20 @@ def fresh() -> int:
     return next(_names)
 
 
+def remembered(n: int) -> int:
+    """What code knows of a length that its calls have in common: that it is 0, or 1, or at least 2, 4 or `LONG`.
+
+    Examples
+    --------
+    >>> [remembered(n) for n in (0, 1, 2, 3, 4, 7, 8, 1000)]
+    [0, 1, 2, 2, 4, 4, 8, 8]
+    """
+    return n if n < 3 else 2 if n < 4 else 4 if n < LONG else LONG
+
+
 def of(shape: tuple) -> tuple:
-    """The symbols of an array of this shape: what is remembered of its lengths is which of them are 0 or 1."""
-    return tuple([n if n < 2 else Axis(fresh(), True) for n in shape])
+    """The symbols of an array of this shape."""
+    return tuple([n if n < 2 else Axis(fresh(), remembered(n)) for n in shape])
 
 
 def is_named(symbol: Symbol) -> bool:
@@ -61,12 +74,17 @@ def is_named(symbol: Symbol) -> bool:
 
 def is_many(symbol: Symbol) -> bool:
     """Surely not 1."""
-    return symbol != 1 if isinstance(symbol, int) else symbol.many
+    return symbol != 1 if isinstance(symbol, int) else symbol.least > 1
 
 
 def is_some(symbol: Symbol) -> bool:
     """Surely not 0."""
-    return symbol > 0 if isinstance(symbol, int) else symbol.many
+    return least(symbol) > 0
+
+
+def least(symbol: Symbol) -> int:
+    """A length is this or more."""
+    return symbol if isinstance(symbol, int) else symbol.least
 
 
 def named(shape: tuple) -> tuple:
@@ -84,7 +102,7 @@ def is_older(symbol, mark: int) -> bool:
 
 def join(a: Symbol, b: Symbol) -> Symbol:
     """A length that may be the one or the other."""
-    return a if a == b else Axis(None, all(is_many(n) and is_some(n) for n in (a, b)))
+    return a if a == b else Axis(None, min(least(a), least(b)))
 
 
 def both(a: Symbol, b: Symbol) -> Symbol:
@@ -102,7 +120,7 @@ def both(a: Symbol, b: Symbol) -> Symbol:
     if not (is_named(a) and is_named(b)):
         return ANY
     parts = [s.name[1] if type(s.name) is tuple and s.name[0] == "both" else {s} for s in (a, b)]
-    return Axis(("both", frozenset().union(*parts)))
+    return Axis(("both", frozenset().union(*parts)), min(a.least, b.least))
 
 
 def broadcast(shapes) -> tuple:
@@ -120,12 +138,10 @@ def size(shape: tuple) -> Symbol:
     """How many entries an array has."""
     if len(shape) == 1:
         return shape[0]
+    count = math.prod(map(least, shape))
     if all(isinstance(n, int) for n in shape):
-        count = 1
-        for n in shape:
-            count *= n
         return count
-    return Axis(("size", shape)) if all(map(is_named, shape)) else ANY
+    return Axis(("size", shape) if all(map(is_named, shape)) else None, count)
 
 
 def part(n: Symbol, start, stop, step) -> Symbol:
@@ -136,18 +152,20 @@ def part(n: Symbol, start, stop, step) -> Symbol:
         return len(range(n)[start:stop:step])
     if (start, stop, step) == (None, None, -1):
         return n
-    front, back = start or 0, stop or 0
-    if front < 0 or (stop is not None and stop >= 0) or (step or 1) < 0:
-        return Axis(("part", n, start, stop, step or 1)) if is_named(n) else ANY
+    front, back, step = start or 0, stop or 0, step or 1
+    grows = step > 0 and not (front < 0 and stop is not None and stop >= 0)  # of more entries, no fewer
+    some = len(range(n.least)[start:stop:step]) if grows else 0
+    if not is_named(n):
+        return Axis(None, some)
+    if front < 0 or (stop is not None and stop >= 0) or step < 0:
+        return Axis(("part", n, start, stop, step), some)
     # what is left of `n` without so many entries at its ends, each `step`-th of it
-    less, step = front - back, step or 1
+    less = front - back
     if less == 0 and step == 1:
         return n
-    if not is_named(n):
-        return ANY
     if type(n.name) is tuple and n.name[0] == "less":
         n, less = n.name[1], n.name[2] + less
-    return Axis(("less", n, less)) if step == 1 else Axis(("part", n, less, None, step))
+    return Axis(("less", n, less) if step == 1 else ("part", n, less, None, step), some)
 
 
 def renamed(symbol: Symbol, rename) -> Symbol:

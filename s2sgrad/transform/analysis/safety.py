@@ -340,7 +340,7 @@ def _has_item(args, lengths: Lengths, checked) -> bool:
         if entry is types.NEW:
             continue
         n = next(rest)
-        least = n if isinstance(n, int) else 2 if lengths.is_many(n) and axes.is_some(lengths.find(n)) else 0
+        least = max(axes.least(n), axes.least(lengths.find(n)))
         if entry is types.INTEGER and not (type(value) is int and -least <= value < least):
             return False
     return True

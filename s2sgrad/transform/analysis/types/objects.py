@@ -97,7 +97,7 @@ def of_each(t: Type, mark: int) -> Type:
         return t
     if not isinstance(t.shape, tuple):
         return t if t.shape is None or axes.is_older(axes.Axis(t.shape), mark) else replace(t, shape=None)
-    return replace(t, shape=tuple([n if axes.is_older(n, mark) else axes.Axis(None, n.many) for n in t.shape]))
+    return replace(t, shape=tuple([n if axes.is_older(n, mark) else axes.Axis(None, n.least) for n in t.shape]))
 
 
 def dtype_name(dtype) -> str | None:
