@@ -115,6 +115,7 @@ class Value:
     word for a temporary); several values may share a wish. `active`: a derivative flows through it.
     `partial`: it is None, and is not used, unless some flag is set; so is its cotangent.
     `own`: it is surely in memory of its own, whatever the code that gives it reads.
+    `length`: of a number that is surely the length of an axis, its symbol.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Value:
     active: bool = False
     partial: bool = False
     own: bool = False
+    length: Hashable = None
 
     def __repr__(self) -> str:
         return self.name + "*" * self.active

@@ -57,10 +57,17 @@ def flat(x):
     return np.sum(u * u)
 
 
-@program(X, engine="tape", smooth=True)
+@program(X, engine="compiled", smooth=True)
 def flat_repeated(x):
     u = np.outer(x, x)
     u.flat[2:7] = x[:2]
+    return np.sum(u * u)
+
+
+@program(X, engine="tape", smooth=True)
+def flat_repeated_from_a_part_that_may_be_empty(x):
+    u = np.outer(x, x)
+    u.flat[2:7] = x[x > x[0] / 2]
     return np.sum(u * u)
 
 

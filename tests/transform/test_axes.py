@@ -366,3 +366,109 @@ def test_facts_stay_where_they_hold(function, lengths, n):
     for d, e, given in zip(found, expected, (x, w), strict=True):
         assert d.shape == given.shape
         np.testing.assert_allclose(d, e, atol=1e-12)
+
+
+def length_at(symbol, n: int) -> int:
+    """The length that a symbol made of the axis `n` is, where that has so many entries."""
+    if isinstance(symbol, int):
+        return symbol
+    match symbol.name:
+        case "n":
+            return n
+        case "less", inner, count:
+            return max(length_at(inner, n) - count, 0)
+        case "quotient", inner, count:
+            return length_at(inner, n) // count
+        case "times", inner, count:
+            return length_at(inner, n) * count
+        case "part", inner, *bounds:
+            return len(range(length_at(inner, n))[slice(*bounds)])
+        case "total", parts:
+            return sum(length_at(part, n) for part in parts)
+    raise AssertionError(symbol)
+
+
+class TestNumbersThatAreLengths:
+    @pytest.mark.parametrize("least", [0, 1, 2, 4, 8])
+    def test_bounds_that_are_lengths(self, least):
+        n = Axis("n", least)
+        numbers = [0, 1, 3, n, axes.more(n, 1), *(axes.part(n, k, None, None) for k in (1, 2, 5))]
+        numbers += [axes.times(axes.quotient(n, q), k) for q in (2, 3, 4) for k in (1, 2, 3, 5)]
+        numbers += [axes.more(axes.part(n, 2, None, None), k) for k in (1, 2, 3)]
+        numbers += [axes.quotient(axes.part(n, 1, None, None), 2), axes.total((n, 2)), axes.total((n, 0, n))]
+        known = 0
+        for low, high in itertools.product(numbers, [*numbers, None]):
+            if not all(number is None or axes.is_named(number) for number in (low, high)):
+                continue
+            found = axes.between(n, low, high)
+            known += found != axes.ANY
+            for size in range(least, least + 14):
+                bounds = length_at(low, size), None if high is None else length_at(high, size)
+                real = len(range(size)[slice(*bounds)])
+                assert real >= axes.least(found), (low, high, size)
+                assert not axes.is_named(found) or real == length_at(found, size), (low, high, size)
+        assert known > 40
+
+    def test_what_is_claimed_of_numbers(self):
+        n = Axis("n", 8)
+        for symbol in (axes.more(n, 2), axes.quotient(n, 4), axes.times(n, 3), axes.total((n, 3, n))):
+            assert all(length_at(symbol, size) >= symbol.least >= 2 for size in range(8, 30))
+        assert axes.more(axes.part(n, 2, None, None), 2) == n
+        assert not axes.is_named(axes.more(axes.part(Axis("n"), 2, None, None), 1))  # cut off at 0, perhaps
+
+
+def halves(y):
+    n = len(y) // 2
+    q, p = y[:n], y[n:]
+    return np.sum(np.sin(q) * p)
+
+
+def gates(x, b):
+    n = len(b) // 4
+    h = np.zeros(n)
+    for t in x:
+        z = t * b
+        h = np.tanh(z[:n]) * h + z[n : 2 * n] * z[3 * n :]
+    return np.sum(h)
+
+
+def inner_points(x, c):
+    n, m = len(x), len(x) - 2
+    y = np.zeros(n)
+    y[1 : n - 1] = x[1 : n - 1] * c[2:]
+    z = np.ones(m)
+    for _ in range(2):
+        z = z * y[1:-1] + np.sin(z)
+    return np.sum(z)
+
+
+def rectangle(x):
+    n, m = x.shape
+    k = 2
+    a = np.zeros((n, m - 1))
+    a[:, :k] = x[:, 1 : k + 1]
+    return np.sum(a[:, : m - 1] * x[:, 1:]) + np.sum(np.reshape(x, (n * m,)) * np.ones(m * n))
+
+
+@pytest.mark.parametrize(
+    "function, args",
+    [
+        (halves, (np.linspace(0.1, 1.0, 16),)),
+        (gates, (np.linspace(0.2, 1.0, 3), np.linspace(0.3, 1.0, 16))),
+        (inner_points, (np.linspace(0.2, 1.0, 9), np.linspace(0.3, 1.0, 9))),
+        (rectangle, (np.linspace(0.2, 1.0, 90).reshape(9, 10),)),
+    ],
+)
+def test_what_numbers_say_of_lengths_leaves_nothing_to_ask(function, args):
+    derivative = grad(function, tuple(range(len(args))))
+    found = derivative(*args)
+    assert derivative.engine == "compiled" and "unbroadcast" not in derivative.source
+    for mine, its in zip(found, grad(function, tuple(range(len(args))), mode="tape")(*args), strict=True):
+        assert np.allclose(mine, its, rtol=1e-12)
+
+
+def test_lengths_that_fit_for_no_good_reason():
+    for size in (1, 5, 6, 7):  # of these one entry of a part meets several of another
+        b = np.linspace(0.3, 1.0, size)
+        found, expected = (grad(gates, 1, mode=mode)(np.linspace(0.2, 1.0, 3), b) for mode in ("compiled", "tape"))
+        assert found.shape == b.shape and np.allclose(found, expected)

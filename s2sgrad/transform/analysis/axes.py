@@ -44,7 +44,7 @@ class Axis:
 Symbol = int | Axis
 ANY = Axis()
 LONG = 8  # of longer axes no more is remembered
-_DERIVED = ("both", "size", "part", "less", "rest")
+_DERIVED = ("both", "size", "part", "less", "rest", "quotient", "times", "total")
 
 
 def fresh() -> int:
@@ -165,7 +165,91 @@ def part(n: Symbol, start, stop, step) -> Symbol:
         return n
     if type(n.name) is tuple and n.name[0] == "less":
         n, less = n.name[1], n.name[2] + less
+        if less == 0 and step == 1:
+            return n
     return Axis(("less", n, less) if step == 1 else ("part", n, less, None, step), some)
+
+
+def more(n: Symbol, count: int) -> Symbol:
+    """The length that is greater by `count`."""
+    if isinstance(n, int):
+        return n + count
+    name = None
+    if type(n.name) is not tuple or n.name[0] != "less":
+        name = ("less", n, -count) if is_named(n) else None
+    elif n.least > 0:  # so that it was not cut off at 0
+        name = ("less", n.name[1], n.name[2] - count)
+    if name is not None and name[2] == 0:
+        return name[1]
+    return Axis(name, n.least + count)
+
+
+def quotient(n: Symbol, count: int) -> Symbol:
+    """The length of which `count`, and no more, go into `n`."""
+    if isinstance(n, int):
+        return n // count
+    return Axis(("quotient", n, count) if is_named(n) else None, n.least // count)
+
+
+def times(n: Symbol, count: int) -> Symbol:
+    """The length that is `count` times as long."""
+    if isinstance(n, int):
+        return n * count
+    return n if count == 1 else Axis(("times", n, count) if is_named(n) else None, n.least * count)
+
+
+def total(lengths) -> Symbol:
+    """The sum of lengths."""
+    count = sum(map(least, lengths))
+    if all(isinstance(n, int) for n in lengths):
+        return count
+    return Axis(("total", tuple(lengths)) if all(map(is_named, lengths)) else None, count)
+
+
+def between(n: Symbol, low: Symbol, high: Symbol | None) -> Symbol:
+    """The length of ``[low:high]`` of an axis of length `n`, for bounds that are lengths; None is the end.
+
+    Where `m` is ``n // 4``, ``[m : 2 * m]`` is as long as `m`, and ``[3 * m :]`` no shorter.
+
+    Examples
+    --------
+    >>> n = Axis("n", 8)
+    >>> m = quotient(n, 4)
+    >>> between(n, m, times(m, 2)) == m, between(n, times(m, 3), None).least
+    (True, 2)
+    >>> between(n, 1, part(n, 1, None, None)) == part(n, 1, -1, None)
+    True
+    """
+    end = 0
+    if isinstance(high, Axis) and high.name == ("less", n, less := _left_out(high)):
+        high, end = None, less
+    if high == n:
+        high = None
+    if isinstance(low, int) and (high is None or isinstance(high, int)):
+        return part(n, low, -end or high, None)
+    if end or isinstance(n, int):
+        return ANY
+    (first, unit), (last, other) = _multiple(low), (None, None) if high is None else _multiple(high)
+    unit = other if first == 0 else unit
+    whole, most = unit.name[1:] if type(unit) is Axis and _kind(unit) == "quotient" else (unit, 1)
+    if whole != n or first > most or (high is not None and not (other == unit and first <= last <= most)):
+        return ANY
+    return Axis(None, (most - first) * unit.least) if high is None else times(unit, last - first)
+
+
+def _kind(symbol: Axis):
+    return symbol.name[0] if type(symbol.name) is tuple else None
+
+
+def _left_out(symbol: Axis) -> int:
+    return max(symbol.name[2], 0) if _kind(symbol) == "less" else 0
+
+
+def _multiple(symbol: Symbol) -> tuple:
+    """How often which length it is."""
+    if isinstance(symbol, int):
+        return symbol, 1
+    return (symbol.name[2], symbol.name[1]) if _kind(symbol) == "times" else (1, symbol)
 
 
 def renamed(symbol: Symbol, rename) -> Symbol:

@@ -43,6 +43,7 @@ class Lengths:
         self.outer = outer
         self.parent: dict = {}
         self.few: set = set()  # lengths that are 0 or 1
+        self.some: set = set()  # lengths that are 2 or more
         self.cuts: dict = {}  # from an axis and a slice of it, whose bounds only the run knows, to its length
         for s in statements:
             self.note(s)
@@ -93,7 +94,7 @@ class Lengths:
         first: dict = {}
         for term, operand in zip(labels[0] if labels else (), s.args[1:], strict=False):
             for letter, n in zip(term, types.axes_of(types.type_of(operand)), strict=True):
-                if axes.is_many(n):
+                if self.is_many(n):
                     self.equate(first.setdefault(letter, n), n)
 
     def meet(self, operands: list) -> None:
@@ -101,7 +102,7 @@ class Lengths:
         shapes = [types.axes_of(t) for t in operands if t.kind is Kind.ARRAY]
         if len(shapes) > 1 and None not in shapes:
             for i in range(1, max(map(len, shapes)) + 1):
-                met = [shape[-i] for shape in shapes if len(shape) >= i and axes.is_many(shape[-i])]
+                met = [shape[-i] for shape in shapes if len(shape) >= i and self.is_many(shape[-i])]
                 for n in met[1:]:
                     self.equate(met[0], n)
 
@@ -131,6 +132,7 @@ class Lengths:
                 self.few.add(length)
             if bounds is Ellipsis or not axes.is_named(n):
                 continue
+            self.measure(length, n, bounds)
             known, key = self, (self.find(n), bounds)
             while known is not None and key not in known.cuts:
                 known = known.outer
@@ -138,6 +140,17 @@ class Lengths:
                 self.equate(length, known.cuts[key])
             elif axes.is_named(length):
                 self.cuts[key] = length
+
+    def measure(self, length, n, bounds) -> None:
+        """Learn how long a slice of an axis is from bounds that are lengths."""
+        lengths = types.lengths_of(bounds)
+        if lengths is not None and axes.is_named(length):
+            low, high = (m if m is None else self.find(m) for m in lengths)
+            found = axes.between(self.find(n), low, high)
+            if axes.is_named(found):
+                self.equate(length, found)
+            elif axes.is_many(found):
+                self.some.add(length)
 
     def equate(self, m, n) -> None:
         """Learn that two lengths are equal."""
@@ -160,14 +173,19 @@ class Lengths:
 
     def is_many(self, symbol) -> bool:
         """Surely not 1."""
-        return axes.is_many(symbol) or (axes.is_named(symbol) and axes.is_many(self.find(symbol)))
+        if axes.is_many(symbol):
+            return True
+        return axes.is_named(symbol) and (axes.is_many(found := self.find(symbol)) or self._among("some", found))
 
     def is_few(self, symbol) -> bool:
         """Surely 0 or 1."""
+        return axes.is_named(symbol) and self._among("few", symbol)
+
+    def _among(self, kind: str, symbol) -> bool:
         known = self
-        while known is not None and symbol not in known.few:
+        while known is not None and symbol not in getattr(known, kind):
             known = known.outer
-        return known is not None and axes.is_named(symbol)
+        return known is not None
 
     def same(self, a: Type, b: Type) -> bool:
         """Surely the same shape."""

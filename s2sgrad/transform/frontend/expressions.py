@@ -119,6 +119,8 @@ class Expressions(InertExpressions):
         t = changing_type(inert.type) if name in self.mutable else inert.type
         value = self.value(name, t, regions=inert.regions)
         value.own = not inert.regions
+        if t.kind is Kind.NUMBER:
+            value.length = types.length_of(inert.code())
         if inert.pure and name not in self.mutable:
             self.emit(ir.Bind(value, inert.code(), self.found.location(self.current)))
         else:

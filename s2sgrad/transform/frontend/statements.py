@@ -345,6 +345,10 @@ class Statements:
         if simple and (rows or not self.is_changed(target)):
             fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
             targets = self.inert_pattern(target, fine, self.inside(t, regions))
+            if isinstance(operand, ir.Code) and (lengths := types.shape_of(operand)[1]) is not None:
+                for value, length in zip(targets, lengths, strict=False):
+                    if isinstance(value, ir.Value):
+                        value.length = length
             self.emit(ir.Unpack(targets, operand, self.found.location(statement)))
             self.see_rows(targets, operand, statement)
             return

@@ -44,6 +44,7 @@ from s2sgrad.transform.analysis.types.indexing import (
     axes_consumed,
     entries_of,
     is_single,
+    lengths_of,
     slices_of,
 )
 from s2sgrad.transform.analysis.types.objects import (
@@ -65,7 +66,7 @@ from s2sgrad.transform.analysis.types.objects import (
     sequence,
     with_names,
 )
-from s2sgrad.transform.analysis.types.operands import OPEN, constant, shape_of, type_of
+from s2sgrad.transform.analysis.types.operands import OPEN, constant, length_of, shape_of, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, promote, resolve, strong
 from s2sgrad.transform.analysis.types.reductions import averaged, modulus, reduced_axes, reduction
 from s2sgrad.transform.analysis.types.shapes import parts_of, permuted
@@ -119,6 +120,8 @@ __all__ = [
     "same_shape",
     "sequence",
     "several",
+    "length_of",
+    "lengths_of",
     "shape_of",
     "shapes",
     "slices_of",

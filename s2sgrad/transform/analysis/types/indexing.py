@@ -9,7 +9,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.types.calls import handles
 from s2sgrad.transform.analysis.types.objects import REAL, axes_of, join_elements, of
-from s2sgrad.transform.analysis.types.operands import OPEN, constant, literal_of, type_of
+from s2sgrad.transform.analysis.types.operands import OPEN, constant, length_of, literal_of, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, one_array, weak_name
 from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
@@ -79,7 +79,7 @@ def _indexed(t: Type, index) -> Type:
         elif isinstance(entry, slice):
             n = axes_of(t)[axis]
             bounds = (entry.start, entry.stop, entry.step)
-            shape.append(axes.ANY if OPEN in bounds else axes.part(n, *bounds))
+            shape.append(_open_part(n, index, axis) if OPEN in bounds else axes.part(n, *bounds))
             axis += 1
         else:
             if is_advanced:
@@ -97,11 +97,28 @@ def _indexed(t: Type, index) -> Type:
     return one_array(t.dtype, shape=tuple(shape))
 
 
+def _open_part(n, index, axis: int):
+    """The length of a slice of an axis whose bounds are no literals."""
+    slices = slices_of(index)
+    bounds = slices[axis] if slices is not None and axis < len(slices) else Ellipsis
+    lengths = lengths_of(bounds)
+    return axes.ANY if lengths is None or not axes.is_named(n) else axes.between(n, *lengths)
+
+
+def lengths_of(bounds) -> tuple | None:
+    """The lengths that the bounds of a slice are, as `slices_of` has them; None where one of them is not known."""
+    if bounds in (None, Ellipsis) or bounds[2] is not None:
+        return None
+    low, high = (bound and bound[2] for bound in bounds[:2])
+    known = all(length is None or axes.is_named(length) for length in (low, high))
+    return (low or 0, high) if known else None
+
+
 def slices_of(index) -> list | None:
     """What a basic index takes of each axis: None for an integer, else the bounds of a slice.
 
-    A bound is a literal, or what its code is made of: the syntax and the values that it reads. Ellipsis stands for
-    bounds of which nothing is known. None where the index is something else.
+    A bound is what its code is made of, the syntax and the values that it reads, and the length that it surely is.
+    Ellipsis stands for bounds of which nothing is known. None where the index is something else.
     """
     if not isinstance(index, ir.Code):
         return None
@@ -125,7 +142,7 @@ def is_single(bounds) -> bool:
     """Are the bounds those of ``i:i + 1``, which is one entry, or none?"""
     if bounds is Ellipsis or bounds[2] is not None or None in bounds[:2]:
         return False
-    (low, reads), (high, others) = bounds[:2]
+    (low, reads, _), (high, others, _) = bounds[:2]
     return reads == others and high == _ONE_MORE.replace("'low'", low)
 
 
@@ -138,7 +155,9 @@ def _bound(node, reads: dict):
         return Ellipsis
     if any(reads[name].type.kind is not Kind.NUMBER for name in names):
         return Ellipsis
-    return None if node is None else (gast.dump(node), tuple([reads[name] for name in names]))
+    if node is None:
+        return None
+    return gast.dump(node), tuple([reads[name] for name in names]), length_of(ir.Code(node, reads))
 
 
 def axes_consumed(entry) -> int:

@@ -59,9 +59,9 @@ def shape_of(operand) -> tuple:
             array = operand.reads.get(node.value.id)
             if array is not None and array.type.kind is Kind.ARRAY:
                 return array.type.ndim, array.type.shape, None
-        one = _length(node, operand.reads)
-        if axes.is_named(one):
-            return 1, (one,), None
+    one = length_of(operand)
+    if one != axes.ANY:
+        return 1, (one,), None
     known = type_of(operand) if isinstance(operand, (ir.Value, ir.Code)) else UNKNOWN
     if known.kind in (Kind.TUPLE, Kind.LIST) and known.items is not None:
         return len(known.items), None, None
@@ -70,13 +70,36 @@ def shape_of(operand) -> tuple:
     return None, None, None
 
 
+def length_of(operand):
+    """The length that a number surely is; a symbol without a name where that is not known.
+
+    Examples
+    --------
+    >>> x = ir.Value("x", of(np.ones((2, 9))))
+    >>> n, k = [gast.parse(text, mode="eval").body for text in ("len(x)", "x.shape[1] - 1")]
+    >>> length_of(ir.Code(n, {"x": x})) == x.type.shape[0], length_of(ir.Code(k, {"x": x})).least
+    (True, 7)
+    """
+    if isinstance(operand, ir.Value):
+        return axes.ANY if operand.length is None else operand.length
+    return _length(operand.node, operand.reads) if isinstance(operand, ir.Code) else axes.ANY
+
+
 def _length(node, reads):
-    """The length that ``3``, ``len(x)`` or ``x.shape[0]`` is."""
+    """The length that ``3``, ``n``, ``len(x)``, ``x.shape[0]``, ``n - 1`` or ``n // 2`` is."""
     literal = literal_of(node, None)
     if type(literal) is int and literal >= 0:
         return literal
     array, axis = None, 0
     match node:
+        case gast.Name(id=name) if name in reads:
+            return length_of(reads[name])
+        case gast.BinOp(left=left, op=op, right=right) if type(count := literal_of(right, None)) is int:
+            return _changed(_length(left, reads), op, count)
+        case gast.BinOp(left=left, op=gast.Mult(), right=right) if type(count := literal_of(left, None)) is int:
+            return _changed(_length(right, reads), node.op, count)
+        case gast.BinOp(left=left, op=gast.Mult(), right=right):
+            return axes.size((_length(left, reads), _length(right, reads)))
         case gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)]) if "len" not in reads:
             array = reads.get(name)
         case gast.Subscript(value=gast.Attribute(value=gast.Name(id=name), attr="shape"), slice=place):
@@ -85,3 +108,16 @@ def _length(node, reads):
     if shape is None or not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
         return axes.ANY
     return shape[axis]
+
+
+def _changed(n, op, count: int):
+    match op:
+        case gast.Sub() if 0 <= count <= axes.least(n):
+            return axes.part(n, count, None, None)
+        case gast.Add() if count >= 0:
+            return axes.more(n, count)
+        case gast.Mult() if count > 0:
+            return axes.times(n, count)
+        case gast.FloorDiv() if count > 0:
+            return axes.quotient(n, count)
+    return axes.ANY

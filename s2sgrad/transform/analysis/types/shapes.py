@@ -186,8 +186,7 @@ def _concatenate(arrays_, axis=0, **options) -> Type:
     first = _elements(arrays_)[0]  # the others have its lengths, but for this axis
     shape = list(axes_of(array_like(first)))
     lengths = [axes_of(array_like(t))[place] for t in _elements(arrays_)]
-    counted = type_of(arrays_).items is not None and all(isinstance(n, int) for n in lengths)
-    shape[place] = sum(lengths) if counted else axes.ANY
+    shape[place] = axes.ANY if type_of(arrays_).items is None else axes.total(lengths)
     return one_array(common.dtype, shape=tuple(shape))
 
 
