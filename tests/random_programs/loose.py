@@ -72,7 +72,7 @@ class Loose(Flow):
                 f"{name} = np.sin({name})",
                 f"{name} = {name}[:, None]" if self.happens(10) else f"{name} = {name}[::-1]",
             ]
-            forms += [f"{name} = {self.any_array()}"] * 3
+            forms += [f"{name} = {self.any_array()}"] * 3 if self.arrays() else []
         text = self.pick(forms)
         if text.startswith("s"):
             self.execute(text)
