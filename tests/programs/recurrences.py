@@ -194,7 +194,7 @@ def soft_warping(a, b):
     return d[n, m]
 
 
-@kernel("slices", small=(weights(4, 4) + 1.3,), large=(weights(50, 50) * 5 + 1.3,), smooth=False)
+@kernel("slices", small=(weights(4, 4) + 1.3,), large=(weights(200, 200) * 5 + 1.3,), smooth=False)
 def floyd_warshall(d0):
     d = d0.copy()
     for k in range(len(d)):
