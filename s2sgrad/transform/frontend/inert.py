@@ -42,7 +42,6 @@ from s2sgrad.transform.frontend.kinds import (
     joined,
     kin,
     made_by,
-    meant,
     runs_code,
     text,
 )
@@ -425,7 +424,7 @@ class InertExpressions:
         return True
 
     def _known_call(self, known, node, arguments, cheap, pure, regions, bound):
-        function = meant(known.value, node)
+        function = known.value
         if function in self.session.plain(effects.OPAQUE, function):
             self.refuse(f"{text(node.func)}() reaches local variables behind the compiler's back", node)
         where = effects.mutator(function)

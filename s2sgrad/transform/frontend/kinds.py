@@ -166,13 +166,6 @@ def made_by(function) -> ir.Type:
     return ir.UNKNOWN
 
 
-def meant(function, call):
-    """What a call of `function` comes to: ``np.ndarray(shape)``, without a buffer, is ``np.empty(shape)``."""
-    if function is np.ndarray and len(call.args) < 3 and {k.arg for k in call.keywords} <= {"shape", "dtype", "order"}:
-        return np.empty
-    return function
-
-
 def runs_code(t: ir.Type) -> bool:
     """May an operator, an index or the truth of it run code of the user's: is it an object of the user's class?"""
     return t.cls is not None and not resolve.is_trusted(t.cls) and not dataclasses.is_dataclass(t.cls)
