@@ -16,7 +16,6 @@ from s2sgrad import grad
 from s2sgrad.rules.table import RULES
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.analysis.axes import Axis
 from s2sgrad.transform.analysis.types import infer, join, of, of_all
 from s2sgrad.transform.ir import FLOAT, INT, OTHER, UNKNOWN, Kind, Type
 
@@ -181,7 +180,7 @@ class TestJoin:
     def test_shapes_that_differ_equal_nothing(self):
         t = join(of(np.ones(2)), of(np.ones(2)))
         assert not types.same_shape(t, t)
-        assert t.shape[0].least == 2 and join(of(np.ones(1)), of(np.ones(5))).shape[0] == Axis(None, 1)
+        assert t.shape[0].least == 2 and join(of(np.ones(1)), of(np.ones(5))).shape is None
 
     def test_real_equals_nothing(self):
         t = join(FLOAT, ir.FLOAT64)

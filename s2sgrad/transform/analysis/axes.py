@@ -101,8 +101,11 @@ def is_older(symbol, mark: int) -> bool:
 
 
 def join(a: Symbol, b: Symbol) -> Symbol:
-    """A length that may be the one or the other."""
-    return a if a == b else Axis(None, min(least(a), least(b)))
+    """A length that may be the one or the other.
+
+    It is known to be 2 or more, or nothing is: an array that gets shorter in a loop need not be followed step by step.
+    """
+    return a if a == b else Axis(None, 2) if min(least(a), least(b)) > 1 else ANY
 
 
 def both(a: Symbol, b: Symbol) -> Symbol:
@@ -220,15 +223,9 @@ def between(n: Symbol, low: Symbol, high: Symbol | None) -> Symbol:
     >>> between(n, 1, part(n, 1, None, None)) == part(n, 1, -1, None)
     True
     """
-    end = 0
-    if isinstance(high, Axis) and high.name == ("less", n, less := _left_out(high)):
-        high, end = None, less
-    if high == n:
-        high = None
-    if isinstance(low, int) and (high is None or isinstance(high, int)):
-        return part(n, low, -end or high, None)
-    if end or isinstance(n, int):
-        return ANY
+    start, stop = (_place(bound, n) for bound in (low, high))
+    if start is not ANY and stop is not ANY:
+        return 0 if start is None else part(n, start, stop, None)
     (first, unit), (last, other) = _multiple(low), (None, None) if high is None else _multiple(high)
     unit = other if first == 0 else unit
     whole, most = unit.name[1:] if type(unit) is Axis and _kind(unit) == "quotient" else (unit, 1)
@@ -241,8 +238,20 @@ def _kind(symbol: Axis):
     return symbol.name[0] if type(symbol.name) is tuple else None
 
 
-def _left_out(symbol: Axis) -> int:
-    return max(symbol.name[2], 0) if _kind(symbol) == "less" else 0
+def _place(bound: Symbol | None, n: Symbol):
+    """A bound as a literal, counted from the end if `n` tells how far that is.
+
+    None is the end itself, `ANY` a place that is not known.
+    """
+    if bound is None or isinstance(bound, int):
+        return bound
+    (whole, less), (length, left) = _cut(bound), _cut(n)
+    return ANY if whole != length or less < left else left - less or None
+
+
+def _cut(symbol: Symbol) -> tuple:
+    """Of which length how many entries are missing."""
+    return symbol.name[1:] if type(symbol) is Axis and _kind(symbol) == "less" else (symbol, 0)
 
 
 def _multiple(symbol: Symbol) -> tuple:
