@@ -775,3 +775,35 @@ def test_an_array_made_by_its_class():
     assert np.allclose(d(X), expected, rtol=1e-7) and d.engine == "compiled"
     with pytest.raises(CompileError):
         grad(made_over_a_buffer, mode="compiled")(X)
+
+
+def summed_downwards(x):
+    y = x.copy()
+    r, c = y.shape
+    for i in range(1, r):
+        for j in range(c):
+            y[i, j] += y[i - 1, j]
+    return np.sum(y)
+
+
+def test_the_shape_of_an_array_that_changes_does_not_change():
+    d = grad(summed_downwards)
+    assert np.array_equal(d(np.ones((9, 8))), np.arange(9.0, 0.0, -1.0)[:, None] * np.ones(8))
+    assert "r, c = y.shape" in d.source and "for i in reversed(range(1, r)):" in d.source and "saved" not in d.source
+
+
+def counted_apart(x):
+    k, y = len(x), x * 1.0
+    m = k
+    for i in range(len(y)):
+        y[i] *= k
+        k -= 1
+        m = m * 2 if i % 2 else k
+        y[:1] += m * 0.1
+    return np.sum(y * m) * k
+
+
+def test_numbers_that_change_beside_arrays_that_do():
+    for mode in ("compiled", "tape"):
+        expected = [(counted_apart(X + h) - counted_apart(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+        assert np.allclose(grad(counted_apart, mode=mode)(X), expected, rtol=1e-6, atol=1e-8)

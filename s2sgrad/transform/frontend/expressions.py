@@ -121,7 +121,7 @@ class Expressions(InertExpressions):
         value.own = not inert.regions
         if t.kind is Kind.NUMBER:
             value.length = types.length_of(inert.code())
-        if inert.pure and name not in self.mutable:
+        if inert.pure and (name not in self.mutable or t.kind is Kind.NUMBER):
             self.emit(ir.Bind(value, inert.code(), self.found.location(self.current)))
         else:
             label = self.unused_name(name)

@@ -75,10 +75,11 @@ class InertExpressions:
         return Inert(node, reads, type_, cheap, pure, regions)
 
     def looked_into(self, node, reads: dict) -> set:
-        """The names that an expression reads more than the shape of, which no array changes."""
+        """The names that an expression reads more than the shape of, which no array changes; numbers do not change."""
         match node:
-            case gast.Name():
-                return {node.id}
+            case gast.Name(id=name):
+                thing = reads.get(name)
+                return set() if isinstance(thing, ir.Value) and thing.type.kind is Kind.NUMBER else {name}
             case (
                 gast.Attribute(value=gast.Name(id=name), attr="shape" | "ndim" | "size" | "dtype")
                 | gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)])

@@ -342,7 +342,8 @@ class Statements:
         simple = all(isinstance(n, (gast.Name, gast.Tuple, gast.List)) for n in targets_of(target))
         regions = self.regions_of(operand)
         rows = isinstance(operand, ir.Value) and t.kind is Kind.ARRAY
-        if simple and (rows or not self.is_changed(target)):
+        numbers = t.items is not None and all(item.kind is Kind.NUMBER for item in t.items)
+        if simple and (rows or numbers or not self.is_changed(target)):
             fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
             targets = self.inert_pattern(target, fine, self.inside(t, regions))
             if isinstance(operand, ir.Code) and (lengths := types.shape_of(operand)[1]) is not None:
