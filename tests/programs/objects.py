@@ -212,3 +212,59 @@ def method_that_changes_within_an_expression(x):
     y = a.total[0] + np.sum(a.add(x) * a.add(x * x)) + a.total[1]
     p = Pendulum(x, x * 0.1)
     return y * np.sum(p.kick(1, y) ** 2) * (p.energy() if x[0] > 1 else a.mean())
+
+
+class Dense:
+    def __init__(self, w, b):
+        self.w, self.b = w, b
+
+    def __call__(self, x, k=1.0):
+        return np.tanh(self.w * x + k * self.b)
+
+
+class Stack:
+    def __init__(self, layers):
+        self.layers = layers
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x, k=0.5)
+        return x
+
+
+class Momentum:
+    def __init__(self, v):
+        self.v = v
+        self.calls = 0
+
+    def __call__(self, g):
+        self.v = 0.9 * self.v + g
+        self.calls += 1
+        return self.v * self.calls
+
+
+@program(X, engine="compiled", smooth=True)
+def objects_that_are_called(x):
+    first = Dense(x, np.ones(3))
+    return np.sum(first(x) * Dense(x * x, x)(first.b)) * first(2.0)[1]
+
+
+@program(X, engine="compiled", smooth=True)
+def layers_that_are_called(x):
+    net = Stack([Dense(x, np.ones(3)), Dense(x * x, x)])
+    return np.sum(net(np.array([1.0, 2.0, 3.0])) * net(x))
+
+
+@program(X, engine=None, smooth=True)
+def objects_that_change_when_called(x):
+    m = Momentum(x * 0.1)
+    y = m(x) + m(x * x)
+    for _ in range(2):
+        y = y + m(y) * m.v[0]
+    return np.sum(y) * m.calls
+
+
+@program(X, engine=None, smooth=True)
+def an_argument_read_after_a_call_that_changes(x):
+    m = Momentum(x[0])
+    return m.v * m(m.v + x[1]) * m.v

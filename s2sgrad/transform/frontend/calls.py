@@ -35,6 +35,8 @@ class Calls:
             return self.call_known(callee, node)
         if isinstance(callee, FUNCTIONS):
             return self.call(callee, self.arguments(node), node)
+        if isinstance(callee, ir.Value) and callee.type.kind is Kind.RECORD and is_active(callee):
+            return self.expression_Call(self.as_method_call(callee, node))
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)
@@ -42,6 +44,16 @@ class Calls:
             f"{text(node.func)} carries a derivative, but it is not known which function it is",
             node,
         )
+
+    def as_method_call(self, called: ir.Value, node):
+        """``layer(x)`` as ``layer.__call__(x)``; what makes the object is not evaluated again."""
+        base = node.func
+        if not isinstance(base, gast.Name):
+            name = self.new_name("called")
+            self.env[name] = called
+            base = gast.copy_location(gast.Name(name, gast.Load(), None, None), node)
+        method = gast.copy_location(gast.Attribute(base, "__call__", gast.Load()), node)
+        return gast.copy_location(gast.Call(method, node.args, node.keywords), node)
 
     def arguments(self, node) -> Arguments:
         """The arguments of a call, evaluated in order."""
