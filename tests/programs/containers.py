@@ -139,7 +139,7 @@ def dict_changed(x):
     return state["s"]
 
 
-@program([X, Y], engine="tape")
+@program([X, Y], engine="compiled")
 def list_argument_copied_and_changed(p):
     q = list(p)
     q[0] = q[0] * 2

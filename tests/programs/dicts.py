@@ -121,7 +121,7 @@ def enumerate_keys(d):
     return sum(np.sum(d[k] * i) for i, k in enumerate(d.keys()))
 
 
-@program(PAIR, engine="tape")
+@program(PAIR, engine="compiled")
 def copy_that_is_changed(d):
     e = dict(d)
     e["c"] = d["a"] * 2
@@ -197,7 +197,7 @@ def get_of_what_is_not_there(d):
     return x * y * d.get("z", 3.0) * (d.get("q") is None)
 
 
-@program({0: 1.0, 1: 2.0}, engine="tape")
+@program({0: 1.0, 1: 2.0}, engine="compiled")
 def keys_that_are_numbers(d):
     return sum(d[k] * k for k in d.keys()) + sum(v * k for k, v in d.items())
 

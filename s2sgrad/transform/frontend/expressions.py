@@ -127,8 +127,10 @@ class Expressions(InertExpressions):
             label = self.unused_name(name)
             node = gast.Assign([gast.Name(label, gast.Store(), None, None)], inert.node, None)
             self.emit(ir.Verbatim(node, inert.reads, {label: value}, self.found.location(self.current)))
-        if isinstance(inert.node, gast.Constant):
-            self.constants[value] = ir.Constant(inert.node.value)
+        if all(self.env.get(name) is thing for name, thing in inert.reads.items()):
+            literal = self.literal_key(inert.node)
+            if literal is not MISSING:
+                self.constants[value] = ir.Constant(literal)
         self.temporaries.add(value)
         return value
 
@@ -388,7 +390,8 @@ class Expressions(InertExpressions):
         t = self.type_of(base)
         if self.may_be_active(node.slice) and isinstance(node.slice, gast.Name) and t.kind not in NUMERIC:
             self.refuse("an index that carries a derivative", node)
-        index = self.index(node.slice)
+        literal = self.literal_key(node.slice) if t.kind in CONTAINERS else MISSING
+        index = self.index(node.slice) if literal is MISSING else ir.Constant(literal)
         position = index.value if isinstance(index, ir.Constant) and isinstance(index.value, int) else None
         if t.kind is Kind.RECORD and position is not None and t.keys and -len(t.keys) <= position < len(t.keys):
             return self.field(base, t.keys[position], node)

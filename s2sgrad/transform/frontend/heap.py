@@ -15,7 +15,7 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, any_active, changing_type, constant_of
+from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Inert, Unbound
 from s2sgrad.transform.ir import Kind
@@ -92,7 +92,7 @@ class Heap:
         """Give a container that gets a name, and may change, its slots; and those `inside` of such."""
         if not isinstance(thing, ir.Value) or thing not in self.made or thing in self.objects:
             return
-        if not inside and (name not in self.mutable or (self.is_own(name) and self.is_placed(name))):
+        if not inside and (name not in self.mutable or self.is_stored_to(name, thing.type)):
             return
         self.session.containers += 1
         self.objects[thing] = made = Object(name.partition("@")[0], self.session.containers)
@@ -308,12 +308,26 @@ class Heap:
     # ------------------------------------------------------------------------------------------ expressions
 
     def literal_key(self, node):
-        """The key that an expression surely is: a literal, or a name of one."""
+        """The key that an expression surely is: a literal, a name of one, a length, a sum or the like of such numbers."""
         known = constant_of(node, MISSING)
         if known is MISSING and isinstance(node, gast.Name):
             literal = self.constants.get(self.env.get(node.id))
             return MISSING if literal is None else literal.value
+        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):
+            numbers = self.literal_key(node.left), self.literal_key(node.right)
+            return OPERATORS[type(node.op)](*numbers) if set(map(type, numbers)) == {int} else MISSING
+        if known is MISSING and isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+            inner = self.literal_key(node.operand)
+            return -inner if type(inner) is int else MISSING
+        if isinstance(node, gast.Call) and self.is_len(node):
+            n = self.fixed_length(node.args[0])
+            return MISSING if n is None else n
         return known
+
+    def is_len(self, call) -> bool:
+        """Is it ``len(name)``, Python's own?"""
+        plain = len(call.args) == 1 and isinstance(call.args[0], gast.Name) and not call.keywords
+        return plain and getattr(call.func, "id", "") == "len" and self.is_builtin("len", len)
 
     def with_slots(self, node) -> tuple:
         """An expression with names in the place of what is in slots, and what these stand for."""

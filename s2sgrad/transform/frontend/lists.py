@@ -24,8 +24,10 @@ from s2sgrad.transform.frontend.kinds import (
     constant_of,
     is_active,
     is_one_number,
+    text,
 )
 from s2sgrad.transform.frontend.scan import jumps, targets_of
+from s2sgrad.transform.frontend.unrolling import MOST_ITEMS
 from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
 
@@ -161,6 +163,11 @@ class Lists:
                     return False
                 self.assign_name(target.id, self.new_list(self.expressions(statement.value.elts), statement))
                 return True
+            if isinstance(target, gast.Name) and target.id in self.mutable:
+                made = self.few_items(target.id, statement.value, statement)
+                if made is not None:
+                    self.assign_name(target.id, made)
+                    return True
             if isinstance(target, gast.Name) and has_literal_keys(statement.value) and self.is_own(target.id):
                 keys = [k.value for k in statement.value.keys]
                 things = dict(zip(keys, self.expressions(statement.value.values), strict=True))
@@ -180,6 +187,39 @@ class Lists:
             return None
         found = self.list_method(call, statement)
         return self.edited_object(call, statement) if found is None else found
+
+    def few_items(self, name: str, node, statement) -> ir.Value | None:
+        """``[None] * 3``, ``[w.copy() for w in ws]``, ``list(ws)`` as a list of items that are known one by one.
+
+        Only what goes to a name whose elements are set otherwise than at literal places; None where it is none.
+        """
+        placed = self.is_placed(name) and (self.is_own(name) or name in self.reached_names())
+        match node:
+            case gast.BinOp(left=gast.List(elts=[element]), op=gast.Mult(), right=times) if placed:
+                n = self.literal_key(times)
+                if type(n) is not int or not 0 < n <= MOST_ITEMS or isinstance(element, gast.Starred):
+                    return None
+                return self.new_list([self.place_value(self.expression(element))] * n, statement)
+            case gast.ListComp(generators=[gast.comprehension(ifs=[])]) if placed:
+                return self.comprehension(node, apart=True)
+        copied = self.copied_list(node)
+        if copied is None or self.length_of(copied) is None:
+            return None
+        return self.new_list(self.items_of(self.env[copied.id], statement), statement)
+
+    def copied_list(self, node):
+        """The name of the list or tuple of which an expression is a new list of the same things; None for all else."""
+        match node:
+            case gast.Call(func=gast.Name(id="list"), args=[gast.Name() as copied], keywords=[]):
+                return copied if self.is_builtin("list", list) else None
+            case gast.Call(func=gast.Attribute(value=gast.Name() as copied, attr="copy"), args=[], keywords=[]):
+                pass
+            case gast.Subscript(value=gast.Name() as copied, slice=gast.Slice(lower=None, upper=None, step=None)):
+                pass
+            case _:
+                return None
+        thing = self.env.get(copied.id)
+        return copied if isinstance(thing, ir.Value) and thing.type.kind is Kind.LIST else None
 
     def several_lists(self, targets: list, nodes: list, statement) -> bool:
         """``xs, ys = [], []``."""
@@ -232,7 +272,7 @@ class Lists:
         arguments = self.expressions(call.args)
         base = self.own_list(function.value)  # an argument may have changed it
         edited = None
-        if base.type.items is not None and not self.is_placed(name):
+        if base.type.items is not None and not self.is_stored_to(name, base.type):
             edited = self.edited_items(function.attr, base, call.args, arguments, statement)
         if edited is None:
             now, result = self.lengthened(function.attr, base, call.args, arguments, statement)
@@ -280,7 +320,7 @@ class Lists:
         at, t = self.literal_key(target.slice), base.type
         fits = type(at) is int and t.items is not None and -len(t.items) <= at < len(t.items)
         if not (fits if table is None else at is not MISSING):
-            self.refuse("this assignment to an element of a container is not compiled", statement)
+            self.refuse(f"which element {text(target)} is, is not known before the program runs", statement)
         thing = self.expression(value)
         if self.put(target, thing, statement):
             return True
@@ -441,8 +481,8 @@ class Lists:
     def expression_ListComp(self, node):
         return self.comprehension(node)
 
-    def comprehension(self, node):
-        """``[e for x in xs]``: a loop that collects."""
+    def comprehension(self, node, apart=False):
+        """``[e for x in xs]``: a loop that collects; the elements one by one, if they are asked for `apart`."""
         if syntax.contains(node, gast.NamedExpr):
             self.refuse("`:=` in a comprehension over values that carry a derivative", node)
         targets = {n.id for g in node.generators for n in targets_of(g.target) if isinstance(n, gast.Name)}
@@ -460,7 +500,8 @@ class Lists:
         try:
             self.env[name] = self.new_list([], node)
             self.env |= {n: thing for n, thing in hidden.items() if n in self.names.loads(loop.iter)}
-            self.for_(loop, frozenset())
+            rounds = self.unrollable(loop, needed=True) if apart or self.is_unlike(loop.iter) else None
+            self.for_(loop, frozenset()) if rounds is None else self.unrolled(loop, rounds, frozenset())
             result = self.env.pop(name)
         finally:
             self.own_lists, self.local = own, local

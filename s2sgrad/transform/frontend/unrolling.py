@@ -22,26 +22,45 @@ from s2sgrad.transform.ir import Kind
 MOST_ROUNDS = 4
 MOST_STATEMENTS = 12
 MOST_ITEMS, MOST_STATEMENTS_OF_ITEMS = 8, 40  # of what could not be a loop
+PLAIN = (Kind.NUMBER, Kind.ARRAY)
 NEVER_TWICE = (gast.For, gast.While, gast.Try, gast.With, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)
 
 
 class Unrolling:
     """The part of `Lowering` that unrolls loops."""
 
-    def unrollable(self, statement) -> list | None:
-        """What is assigned to the target in each round of a loop, as expressions; None where it stays a loop."""
+    def unrollable(self, statement, needed=False) -> list | None:
+        """What is assigned to the target in each round of a loop, as expressions; None where it stays a loop.
+
+        `needed`: as a loop, it could not be followed.
+        """
         nodes = [n for s in statement.body for n in syntax.walk(s)]
         size = sum(isinstance(n, gast.stmt) for n in nodes)
         if any(map(jumps, statement.body)) or self.names.loads(statement.iter) & self.names.stores(statement):
             return None
-        needed = self.is_unlike(statement.iter)
+        needed = needed or self.is_unlike(statement.iter) or self.fills_slots(statement)
         if any(isinstance(n, syntax.FUNCTIONS if needed else NEVER_TWICE) for n in nodes):
             return None
-        rounds = self.rounds(statement.iter, statement.target)
+        rounds = self.rounds(statement.iter, statement.target, needed)
         most = (MOST_ITEMS, MOST_STATEMENTS_OF_ITEMS) if needed else (MOST_ROUNDS, MOST_STATEMENTS)
-        if rounds is None or not 1 <= len(rounds) <= most[0] or len(rounds) * size > most[1]:
+        if rounds is None or not (0 if needed else 1) <= len(rounds) <= most[0] or len(rounds) * size > most[1]:
             return None
         return rounds
+
+    def fills_slots(self, statement) -> bool:
+        """Does a loop put something into a list or dict with slots, at a place that depends on what it counts?"""
+        counted = self.names.stores(statement.target)
+
+        def fills(node) -> bool:
+            if not isinstance(node, (gast.Subscript, gast.Attribute)):
+                return False
+            if isinstance(node, gast.Subscript) and self.names.loads(node.slice) & counted:
+                held = self.holder(node.value)
+                return held in self.objects and held.type.kind in (Kind.LIST, Kind.DICT)
+            return fills(node.value)
+
+        nodes = (n for s in statement.body for n in syntax.walk(s) if isinstance(n, gast.Subscript))
+        return any(isinstance(n.ctx, gast.Store) and fills(n) for n in nodes)
 
     def over_named(self, statement):
         """The loop with names for the lists in it that are in slots: ``for body in system.bodies``.
@@ -76,13 +95,13 @@ class Unrolling:
         view = isinstance(iterable, gast.Call) and not iterable.args and self.rounds_of_dict(iterable.func) is not None
         return texts or view or self.keys_of_dict(iterable) is not None
 
-    def rounds(self, iterable, target) -> list | None:
-        """The elements of an iterable, as expressions."""
+    def rounds(self, iterable, target, counted=False) -> list | None:
+        """The elements of an iterable, as expressions; those of a `range`, if they are to be `counted`."""
         if isinstance(iterable, gast.Name):
             keys = self.keys_of_dict(iterable)
             if keys is not None:
                 return [gast.Constant(key, None) for key in keys]
-            n = self.length_of(iterable)
+            n = self.fixed_length(iterable) if counted else self.length_of(iterable)
             return None if n is None else [element(iterable, i) for i in range(n)]
         if isinstance(iterable, gast.Subscript) and isinstance(iterable.slice, gast.Slice):
             n, bounds = self.length_of(iterable.value), literal_slice(iterable.slice)
@@ -95,14 +114,18 @@ class Unrolling:
             return self.rounds_of_dict(iterable.func)
         known = self.static(iterable.func)
         function = known.value if known is not None else None
+        if function is range and counted:
+            bounds = [self.literal_key(a) for a in iterable.args]
+            known = all(type(b) is int for b in bounds) and 0 not in bounds[2:]
+            return [number(i) for i in range(*bounds)[: MOST_ITEMS + 1]] if known else None
         if function is reversed and len(iterable.args) == 1:
-            inner = self.rounds(iterable.args[0], target)
+            inner = self.rounds(iterable.args[0], target, counted)
             return None if inner is None else inner[::-1]
         if function is enumerate and len(iterable.args) == 1 and is_pair(target):
-            inner = self.rounds(iterable.args[0], target.elts[1])
+            inner = self.rounds(iterable.args[0], target.elts[1], counted)
             return None if inner is None else [tuple_of([number(i), e]) for i, e in enumerate(inner)]
         if function is zip and isinstance(target, (gast.Tuple, gast.List)) and len(target.elts) == len(iterable.args):
-            parts = [self.rounds(a, t) for a, t in zip(iterable.args, target.elts, strict=True)]
+            parts = [self.rounds(a, t, counted) for a, t in zip(iterable.args, target.elts, strict=True)]
             if None in parts or len({len(p) for p in parts}) != 1:
                 return None
             return [tuple_of(list(row)) for row in zip(*parts, strict=True)]
@@ -141,6 +164,26 @@ class Unrolling:
         if not is_active(thing) and thing not in self.objects:
             return None
         return None if thing.type.items is None else len(thing.type.items)
+
+    def fixed_length(self, node) -> int | None:
+        """The length of such a list or tuple, or of an argument that nobody changes while the function runs."""
+        n = self.length_of(node)
+        thing = self.env.get(node.id) if n is None and isinstance(node, gast.Name) else None
+        if thing not in self.parameters or thing.type.kind not in SEQUENCES or thing.type.items is None:
+            return n
+        changed = (self.env.get(name) for name in self.mutable if name in syntax.parameters(self.found.node))
+        alone = all(isinstance(t, ir.Value) and (t in self.objects or t.type.kind in PLAIN) for t in changed)
+        return len(thing.type.items) if alone and self.is_only_read(node.id) else None
+
+    def is_only_read(self, name: str) -> bool:
+        """Is what a name stands for looked at only, and given to nobody who might change it?"""
+
+        def found(node, parents) -> bool:
+            if isinstance(node, gast.Name):
+                return node.id != name or (isinstance(node.ctx, gast.Load) and self.only_reads(node, parents))
+            return all(found(child, (*parents, node)) for child in syntax.children(node))
+
+        return name not in self.mutable and all(found(s, (None,)) for s in self.body)
 
     def unrolled(self, statement, rounds: list, after) -> None:
         """A loop, as its body once for each of the expressions `rounds`."""

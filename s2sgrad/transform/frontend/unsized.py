@@ -26,12 +26,17 @@ class Unsized:
             self.placed[name] = any(is_place(node, name) for s in self.body for node in syntax.walk(s))
         return self.placed[name]
 
+    def is_stored_to(self, name: str, t: ir.Type) -> bool:
+        """Does a list of type `t`, the function's own, change as an array does: a number at a place the run knows?"""
+        numbers = t.items is None or all(item.kind is Kind.NUMBER for item in t.items)
+        return t.kind is Kind.LIST and numbers and self.is_own(name) and self.is_placed(name)
+
     def placed_list(self, target) -> ir.Value | None:
         """The list of the function's own whose element ``xs[i]`` is, if only the run knows which."""
         base = self.own_list(target.value) if isinstance(target, gast.Subscript) else None
         if base is None or isinstance(target.slice, (gast.Slice, gast.Tuple)):
             return None
-        return base if base.type.items is None or self.is_placed(target.value.id) else None
+        return base if base.type.items is None or self.is_stored_to(target.value.id, base.type) else None
 
     def put_element(self, target, thing, statement, function=None) -> None:
         """``xs[i] = thing``; `function`: what an augmented assignment does."""
