@@ -4,7 +4,7 @@ import abc
 import dataclasses
 import functools
 import inspect
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 
@@ -84,6 +84,22 @@ def plain_defaults(cls) -> dict:
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
     plain = (bool, int, float, complex, str, type(None))
     return {f.name: f.default for f in fields if isinstance(f.default, plain)}
+
+
+def plain_attributes(cls, spoken: frozenset) -> list:
+    """The attributes of a plain class itself that are numbers, texts or None, and that it or somebody else speaks of.
+
+    >>> class Net:
+    ...     rate, name = 0.5, "net"
+    ...     def step(self, w): return w * self.rate
+    >>> plain_attributes(Net, frozenset())
+    ['rate']
+    """
+    members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+    functions = [getattr(m, "__func__", m) for base in cls.__mro__ for m in vars(base).values()]
+    spoken = spoken.union(*(f.__code__.co_names for f in functions if isinstance(f, FunctionType)))
+    plain = (bool, int, float, complex, str, type(None))
+    return [n for n, value in members.items() if n in spoken and type(value) in plain and not n.startswith("__")]
 
 
 def attributes(value, within: int = 0) -> dict | None:

@@ -355,3 +355,51 @@ def position_before(x):
                 last, kind = i, "even" if i % 2 == 0 else "odd"
         i += 1
     return y if kind is None else y * x[last]
+
+
+class Best:
+    value = None
+
+    def see(self, v):
+        if self.value is None:
+            self.value = v
+        else:
+            self.value = self.value + v * v
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="compiled", smooth=True)
+def attribute_that_is_none_first(x):
+    best = Best()
+    for v in x:
+        best.see(v)
+    return best.value**2
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="compiled", smooth=True)
+def attribute_that_is_none_again(x):
+    best = Best()
+    s = 0.0
+    for v in x:
+        if best.value is not None:
+            s = s + best.value * v
+            best.value = None
+        else:
+            best.value = v * v
+    return s if best.value is None else s + best.value
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="compiled", smooth=True)
+def entry_that_is_none_first(x):
+    d = {"best": None, "k": x[0]}
+    for v in x:
+        if d["best"] is None or v > d["best"]:
+            d["best"] = v
+    return sum(d.values()) ** 2
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="compiled", smooth=True)
+def arrays_in_an_attribute_that_is_none_first(x):
+    best = Best()
+    best.see(x)
+    best.see(x * x)
+    return np.sum(best.value**2)

@@ -33,7 +33,27 @@ def stored(x):
     return [best, x[0]][1]
 
 
-@pytest.mark.parametrize("function", [found, found_and_used])
+class Best:
+    value = None
+
+
+def found_by_an_object(x, limit):
+    best = Best()
+    for v in x:
+        if v > limit and (best.value is None or v > best.value):
+            best.value = v
+    return best.value * 2
+
+
+def found_in_a_dict(x, limit):
+    best = {"value": None}
+    for v in x:
+        if v > limit:
+            best["value"] = v
+    return best["value"] * 2
+
+
+@pytest.mark.parametrize("function", [found, found_and_used, found_by_an_object, found_in_a_dict])
 def test_none_is_an_error_as_in_a_plain_call(function):
     derivative = grad(function)
     assert derivative(X, 1.0)[2] == (1.0 if function is found else 2.0)

@@ -54,8 +54,9 @@ class Branches:
                 return (first == second) is isinstance(node.ops[0], gast.Eq)
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             other = node.comparators[0]
-            if isinstance(node.left, gast.Name) and isinstance(other, gast.Constant) and other.value is None:
-                same = self.is_none(self.env.get(node.left.id))
+            if isinstance(other, gast.Constant) and other.value is None:
+                thing = self.env.get(node.left.id) if isinstance(node.left, gast.Name) else self.held_item(node.left)
+                same = self.is_none(thing)
                 return None if same is None else same == isinstance(node.ops[0], gast.Is)
         return None
 

@@ -202,6 +202,7 @@ class Expressions(InertExpressions):
             return edited
         item = self.held_item(node)
         if isinstance(item, ir.Value):
+            self.read_optional(node, item)
             return item
         made = self.function_named(node)
         if made is not None:
@@ -474,7 +475,7 @@ class Expressions(InertExpressions):
 
     def make(self, kind, node):
         if any(isinstance(e, gast.Starred) for e in node.elts):
-            self.refuse("`*` inside of a tuple or list of values that carry a derivative", node)
+            return self.starred(kind, node)
         things = self.expressions(node.elts)
         if not any(map(is_active, things)) and self.only_inert(things):
             return self.inert(node)

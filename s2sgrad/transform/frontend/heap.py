@@ -308,7 +308,7 @@ class Heap:
     # ------------------------------------------------------------------------------------------ expressions
 
     def literal_key(self, node):
-        """The key that an expression surely is: a literal, a name of one, a length, a sum or the like of such numbers."""
+        """The key that an expression surely is: a literal, a name of one, a length, a sum of such numbers."""
         known = constant_of(node, MISSING)
         if known is MISSING and isinstance(node, gast.Name):
             literal = self.constants.get(self.env.get(node.id))

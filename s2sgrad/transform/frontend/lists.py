@@ -6,6 +6,8 @@ A list that the function makes itself and that has one name only behaves like a 
 place again. All other lists stay objects of the user's.
 """
 
+import functools
+import itertools
 import operator
 
 import gast
@@ -476,7 +478,37 @@ class Lists:
         self.temporaries.add(result)
         return result
 
-    # --------------------------------------------------------------------------------------- comprehensions
+    # ------------------------------------------------------------------------ displays and comprehensions
+
+    def starred(self, kind, node):
+        """``[*xs, y]``: the items one by one, where all are known; else what a list is put together of."""
+        things = self.expressions([e.value if isinstance(e, gast.Starred) else e for e in node.elts])
+        things = [self.place_value(t) if isinstance(t, Inert) else t for t in things]
+        parts = []
+        for element, thing in zip(node.elts, things, strict=True):
+            t = self.type_of(thing)
+            if not isinstance(element, gast.Starred):
+                parts.append([thing])
+            elif t.kind in SEQUENCES and t.items is not None:
+                parts.append(self.items_of(thing, node))
+            elif kind is Kind.LIST and (t.kind in SEQUENCES or (t.kind is Kind.ARRAY and t.ndim)):
+                parts.append(self.list_made_of(thing, node))
+            else:
+                self.refuse(f"`*` in front of {text(element.value)}, of which it is not known how long it is", node)
+        if all(isinstance(part, list) for part in parts):
+            return self.sequence_of(kind, [item for part in parts for item in part], node)
+        lists: list = []
+        for few, run in itertools.groupby(parts, lambda part: isinstance(part, list)):
+            known = list(run)
+            lists += [self.new_list([item for part in known for item in part], node)] if few else known
+        return functools.reduce(lambda first, second: self.chained(first, second, node), lists)
+
+    def list_made_of(self, thing, node) -> ir.Value:
+        """``list(thing)``"""
+        values = self.new_name("values")
+        self.assign_name(values, thing)
+        given = gast.copy_location(gast.Name(values, gast.Load(), None, None), node)
+        return self.list_of(gast.copy_location(gast.Call(given, [given], []), node))
 
     def expression_ListComp(self, node):
         return self.comprehension(node)

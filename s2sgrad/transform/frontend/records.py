@@ -61,9 +61,12 @@ class Records:
             return None if arguments.positional else self.make_container(t, list(things.values()), node)
         self.session.containers += 1
         made = Object(cls.__name__.lower(), self.session.containers)
-        new = self.value(made.label, ir.Type(Kind.RECORD, items=(), keys=(), cls=cls))
-        self.made[new], self.objects[new] = (), made
-        self.emit(ir.Make(new, (), self.found.location(node)))
+        fields = {attr: self.fill(made.slot(attr), known) for attr, known in self.defaults_of(cls, node).items()}
+        items = tuple(fields.values())
+        kinds = tuple(item.type for item in items)
+        new = self.value(made.label, ir.Type(Kind.RECORD, items=kinds, keys=tuple(fields), cls=cls))
+        self.made[new], self.objects[new] = items, made
+        self.emit(ir.Make(new, items, self.found.location(node)))
         if init is object.__init__:
             return None if arguments.positional or arguments.keywords else new
         if not isinstance(init, FunctionType):
@@ -72,6 +75,19 @@ class Records:
         result = self.method_here(new, "__init__", init, arguments, node)
         new = self.env.pop(made.slot(None))
         return None if result is None else new
+
+    def defaults_of(self, cls, node) -> dict:
+        """The numbers and texts that objects of a class have until something else is assigned: its own attributes.
+
+        Those of which the class, or the function, speaks. None of them changes while the function runs: a statement
+        that assigns to an attribute of a class is refused, and so is a call of what may do it.
+        """
+        known = self.static(node.func)
+        if known is None or known.value is not cls:
+            return {}
+        spoken = {n.attr for s in self.body for n in syntax.walk(s) if isinstance(n, gast.Attribute)}
+        found = {a: self.outside.attribute(known, a) for a in classes.plain_attributes(cls, frozenset(spoken))}
+        return {a: ir.Constant(None) if k.value is None else k for a, k in found.items() if k is not None}
 
     def with_other_fields(self, arguments: Arguments, node):
         """``state._replace(u=v)`` of a namedtuple, ``dataclasses.replace(state, u=v)``: one with other fields."""
