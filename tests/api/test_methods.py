@@ -145,3 +145,23 @@ def test_bound_face():
 
 def test_arrays():
     np.testing.assert_array_equal(grad(lambda m, w: np.sum(m.plain(w)), 1)(Model(), np.array([1.0, 2.0])), [4.0, 8.0])
+
+
+class Square:
+    def __init__(self, side):
+        self.side = side
+
+    @property
+    def area(self):
+        return self.side**2
+
+
+def twice_the_area(side):
+    return 2 * Square(side).area
+
+
+def test_a_property_that_is_replaced_is_seen(monkeypatch):
+    slope = grad(twice_the_area)
+    assert slope(3.0) == 12.0 and slope.engine == "compiled"
+    monkeypatch.setattr(Square, "area", property(lambda self: self.side**3))
+    assert slope(3.0) == 54.0

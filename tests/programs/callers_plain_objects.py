@@ -320,3 +320,30 @@ def method_with_the_name_of_one_that_changes_dicts(zs):
         k.predict()
         k.update(z)
     return k.loss + k.x**2
+
+
+class Orbit:
+    def __init__(self, q, p):
+        self.q, self.p = q, p
+
+    @property
+    def energy(self):
+        return 0.5 * self.p @ self.p - 1 / self.radius
+
+    @property
+    def radius(self):
+        return np.sqrt(self.q @ self.q)
+
+    def step(self, h):
+        self.p = self.p - h * self.q / self.radius**3
+        self.q = self.q + h * self.p
+
+
+@program(np.array([1.0, 0.2, -0.1, 0.9]), engine="compiled", smooth=True)
+def properties_of_an_object_that_changes(x):
+    orbit = Orbit(x[:2], x[2:])
+    energies = []
+    for _ in range(3):
+        orbit.step(0.1)
+        energies.append(orbit.energy)
+    return sum(energies) * orbit.radius

@@ -290,7 +290,7 @@ def complex_gradient(z):
     return np.sum(np.abs(z**2 + 1))
 
 
-@program(R.normal(size=(4, 4)), engine="tape")
+@program(R.normal(size=(4, 4)), engine="compiled")
 def fancy_block_write(x):
     y = np.zeros((4, 4))
     idx = np.array([0, 2])

@@ -172,7 +172,7 @@ def _fftshift(x, *options, **keywords) -> Type:
 
 @types.handles(np.fft.fftfreq, np.fft.rfftfreq)
 def _fftfreq(n, d=1.0, **keywords) -> Type:
-    return one_array("float64" if types.type_of(d).dtype in _DOUBLE else None, 1)
+    return one_array("float64" if isinstance(d, float) or types.type_of(d).dtype in _DOUBLE else None, 1)
 
 
 # ----------------------------------------------------------------------------------------- statistics
@@ -305,6 +305,26 @@ def _isin(element, *options, **keywords) -> Type:
 
 
 # --------------------------------------------------------------------------------------- copies, parts
+
+
+@types.handles(np.ix_)
+def _ix(*places) -> Type:
+    given = [_given(p) for p in places]
+    if not all(t.kind is Kind.ARRAY and t.ndim == 1 and (t.dtype or "").startswith(("int", "bool")) for t in given):
+        return UNKNOWN
+    return types.several(*[one_array(_INDEX, len(given)) for _ in given])
+
+
+@types.handles(np.ndarray.flatten)
+def _flatten(a, order="C") -> Type:
+    t = types.type_of(a)
+    return one_array(t.dtype, 1, (axes.size(types.axes_of(t)),) if t.ndim else None)
+
+
+@types.handles(np.add.accumulate, np.multiply.accumulate, np.maximum.accumulate, np.minimum.accumulate)
+def _accumulated(array, axis=0) -> Type:
+    t = types.type_of(array)
+    return _alike(t, t.dtype if t.dtype in ("float64", "float32", "complex128") else None)
 
 
 @types.handles(np.take)

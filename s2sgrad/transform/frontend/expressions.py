@@ -374,6 +374,9 @@ class Expressions(InertExpressions):
     def field(self, base, attr, node):
         t = self.type_of(base)
         if t.keys is None or attr not in t.keys:
+            computed = self.property_here(base, attr, node)
+            if computed is not None:
+                return computed
             self.refuse(f"the attribute .{attr} is not a field of {t.cls.__name__}", node)
         i = t.keys.index(attr)
         active = part(self.activity(base), i)

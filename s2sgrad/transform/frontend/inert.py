@@ -513,17 +513,27 @@ class InertExpressions:
             return ir.UNKNOWN, False, False, self.inside(base, own)
         method = table.METHODS.get(attr)
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and method is not None:
-            samples = [self.sample(a, t, bound) for a, t in zip(node.args, arguments, strict=False)]
-            args = (self.sample(node.func.value, base, bound), *samples)
-            result = ir.UNKNOWN if node.keywords or method.variadic else types.infer(method.function, args)
+            result = self.method_type(method.function, base, node, arguments, bound, method.variadic)
             fresh = aliases.is_new(method.function, [k.arg for k in node.keywords], f"{attr}()")
             kept = any(k.arg in (None, "copy", "out") for k in node.keywords) or effects.writes_out(None, node)
             new = (result.kind is Kind.NUMBER or fresh) and not kept
             return result, False, pure and clean, [] if new else own + regions
         if attr in effects.known_methods() and base.kind is not Kind.CALLABLE:
             quiet = method is not None or attr in table.INACTIVE_METHODS or base.kind in CONTAINERS
-            return kin(ir.UNKNOWN, base), False, pure and clean and quiet, self.inside(base, own) + regions
+            drawing = base.cls in types.GENERATORS and hasattr(base.cls, attr)
+            result = self.method_type(getattr(base.cls, attr), base, node, arguments, bound) if drawing else ir.UNKNOWN
+            return kin(result, base), False, pure and clean and quiet, self.inside(base, own) + regions
         return self._own_method_call(node, base, pure and clean)
+
+    def method_type(self, function, base: ir.Type, node, kinds: list, bound, variadic=False) -> ir.Type:
+        """The type of what a method of an array, or of a generator of random numbers, gives."""
+        if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return ir.UNKNOWN
+        things = self.sampled(node, kinds, bound)
+        args = things.positional
+        if variadic and len(args) > 1:
+            args = [self.tuple_code(args)]
+        return types.infer(function, (self.sample(node.func.value, base, bound), *args), things.keywords)
 
     def _own_method_call(self, node, base: ir.Type, pure: bool):
         function = self.class_attribute(base, node.func.attr)

@@ -139,6 +139,14 @@ class Records:
         plain = isinstance(function, FunctionType) and isinstance(inspect.getattr_static(cls, attr), FunctionType)
         return (base, attr, function) if plain and attr not in base.type.keys else None
 
+    def property_here(self, base: ir.Value, attr: str, node):
+        """What a property gives that only reads its object, lowered in place; None where it is none, or cannot be."""
+        found = inspect.getattr_static(base.type.cls, attr, None)
+        getter = found.fget if type(found) is property else None
+        if not isinstance(getter, FunctionType) or self.session.purity.reason(getter) is not None:
+            return None
+        return self.method_here(base, attr, getter, Arguments([], {}), node)
+
     def method_here(self, base: ir.Value, attr: str, function, arguments: Arguments, node):
         """What a method gives whose body is lowered in place of its call; None where it cannot be."""
         cls = base.type.cls
@@ -152,7 +160,7 @@ class Records:
         found = source.find(function)
         if not self.fits_here(found.node):
             return None
-        known = Known(function, ir.Code(node.func))  # which nothing reads: the defaults are literals
+        known = Known(function, ir.Code(node))  # which nothing reads: the defaults are literals
         arguments = Arguments([base, *arguments.positional], arguments.keywords)
         given = self.assign_parameters(found.node, arguments, self.function_defaults(known, found.node), node)
         return self.result_here(found, found.node, given)

@@ -211,11 +211,13 @@ class Outside:
         self.guards[key] = Guard(test, objects, f"{function.__name__} has the code and the defaults it had")
 
     def method_of(self, cls, attr: str, function) -> None:
-        """Assume that `function` is what a class has under the name `attr`."""
+        """Assume that `function` is what a class has under the name `attr`, or what its property there calls."""
         key = cls, attr
         if isinstance(function, FunctionType) and not is_trusted(function) and key not in self.guards:
             test = f"{{attribute}}({{cls}}, {attr!r}, None) is {{function}}"
-            objects = {"attribute": inspect.getattr_static, "cls": cls, "function": function}
+            held = inspect.getattr_static(cls, attr, None)
+            held = held if type(held) is property else function
+            objects = {"attribute": inspect.getattr_static, "cls": cls, "function": held}
             if getattr(cls, attr, None) is function:
                 test = f"{{cls}}.{attr} is {{function}}"
                 del objects["attribute"]

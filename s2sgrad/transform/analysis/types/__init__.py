@@ -27,6 +27,7 @@ True
 from s2sgrad.transform.analysis.axes import fresh
 from s2sgrad.transform.analysis.types import (
     creation,
+    drawing,
     elementwise,
     helpers,
     indexing,
@@ -37,6 +38,7 @@ from s2sgrad.transform.analysis.types import (
     tuples,
 )
 from s2sgrad.transform.analysis.types.calls import OPERATORS, handles, infer
+from s2sgrad.transform.analysis.types.drawing import GENERATORS
 from s2sgrad.transform.analysis.types.indexing import (
     ELLIPSIS,
     INTEGER,
@@ -74,6 +76,7 @@ from s2sgrad.transform.analysis.types.tuples import several, stacked
 
 __all__ = [
     "ELLIPSIS",
+    "GENERATORS",
     "INTEGER",
     "LONGEST",
     "NEW",
@@ -90,6 +93,7 @@ __all__ = [
     "broadcast",
     "constant",
     "creation",
+    "drawing",
     "elementwise",
     "entries_of",
     "fresh",

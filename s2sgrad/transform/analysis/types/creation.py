@@ -96,6 +96,16 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     return points if constant(retstep) is False else UNKNOWN
 
 
+@handles(
+    np.polynomial.legendre.leggauss,
+    np.polynomial.chebyshev.chebgauss,
+    np.polynomial.hermite.hermgauss,
+    np.polynomial.laguerre.laggauss,
+)
+def _quadrature(deg) -> Type:
+    return several(one_array("float64", 1), one_array("float64", 1))
+
+
 @handles(np.argsort, np.argpartition)
 def _argsort(a, *options, axis=-1, **keywords) -> Type:
     t = type_of(a)

@@ -76,6 +76,21 @@ def _outer(a, b, out=None) -> Type:
     return one_array(promote([s.dtype, t.dtype]), 2, shape)
 
 
+def _outer_of(ufunc):
+    def outer(a, b, /) -> Type:
+        s, t = array_like(type_of(a)), array_like(type_of(b))
+        dtype = resolve(ufunc, [s.dtype, t.dtype])
+        if not all(x.kind in (Kind.ARRAY, Kind.NUMBER) and x.ndim is not None for x in (s, t)) or not s.ndim + t.ndim:
+            return Type(dtype=dtype)
+        return one_array(dtype, shape=axes_of(s) + axes_of(t))
+
+    return outer
+
+
+for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power):
+    handles(ufunc.outer)(_outer_of(ufunc))
+
+
 @handles(np.einsum)
 def _einsum(subscripts, *operands, **options) -> Type:
     dtype = promote([type_of(o).dtype for o in operands]) if set(options) <= {"optimize"} else None

@@ -122,7 +122,7 @@ def _roll(a, shift, axis=None) -> Type:
 
 @handles(np.diag)
 def _diag(v, k=0) -> Type:
-    t = type_of(v)
+    t = array_like(type_of(v))
     if t.kind is not Kind.ARRAY or t.ndim not in (1, 2):
         return Type(dtype=t.dtype)
     middle = constant(k) == 0
