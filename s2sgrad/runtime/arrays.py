@@ -31,7 +31,10 @@ def widened(x, like):
     if isinstance(x, (float, int, complex)) or getattr(x, "dtype", None) == np.float64:
         return x
     x = np.asarray(x)[()]
-    dtype = np.result_type(x.dtype, np.finfo(np.result_type(np.asarray(like).dtype, np.float16)).dtype)
+    like = np.asarray(like).dtype
+    if "V" in x.dtype.kind + like.kind:  # bfloat16, which NumPy does not compare with its own types
+        return x
+    dtype = np.result_type(x.dtype, np.finfo(np.result_type(like, np.float16)).dtype)
     return x if x.dtype == dtype else x.astype(dtype)
 
 

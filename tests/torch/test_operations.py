@@ -510,3 +510,35 @@ def test_numbers_of_numpy_are_numbers():
         mine, due = f(np.float64(1.5)).grad_fn, f(1.5).grad_fn
         assert mine.name() == due.name()
         assert [node is None for node, _ in mine.next_functions] == [node is None for node, _ in due.next_functions]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x**2,
+        lambda x: x**3,
+        lambda x: x.abs() ** 0.5,
+        lambda x: x.abs() ** x,
+        lambda x: 2**x,
+        lambda x: torch.atan2(x, x + 1),
+        lambda x: torch.hypot(x, x),
+        lambda x: F.mse_loss(x, x * 2),
+        lambda x: F.rms_norm(x, (3,)),
+        lambda x: x.mode()[0],
+        lambda x: x.norm(),
+        lambda x: x.softmax(0).square(),
+    ],
+)
+def test_bfloat16(f):
+    values = [0.5, -1.5, 2.0]
+    gradients = []
+    for dtype in (torch.bfloat16, torch.float32):
+        x = torch.tensor(values, dtype=dtype, requires_grad=True)
+        out = f(x)
+        gradients += grad(out.sum(), x)
+        assert out.dtype is dtype and gradients[-1].dtype is dtype
+    assert np.allclose(*[g.float().tolist() for g in gradients], rtol=2e-2, atol=1e-2)  # of eight bits each
+
+
+def test_random_integers_of_bfloat16():
+    assert torch.ones(9, dtype=torch.bfloat16).random_().max().item() <= 256

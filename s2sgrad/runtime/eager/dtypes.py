@@ -42,6 +42,8 @@ float16, bfloat16 = dtype("float16", np.float16, 2), dtype("bfloat16", ml_dtypes
 float32, float64 = dtype("float32", np.float32, 2), dtype("float64", np.float64, 2)
 complex64, complex128 = dtype("complex64", np.complex64, 3), dtype("complex128", np.complex128, 3)
 
+finfo = ml_dtypes.finfo  # which knows bfloat16, too
+
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
 _BY_NUMPY = {d.numpy: d for d in ALL}
 _BY_NAME = {d.name: d for d in ALL}

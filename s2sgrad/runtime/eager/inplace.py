@@ -391,7 +391,7 @@ def random_(self, *bounds, generator=None, **named):
     low, high = named.get("from", low), named.get("to", high)
     if high is None:
         n = self._a.dtype
-        high = np.iinfo(n).max if n.kind in "iu" else 2 if n.kind == "b" else 2 ** (np.finfo(n).nmant + 1)
+        high = np.iinfo(n).max if n.kind in "iu" else 2 if n.kind == "b" else 2 ** (dtypes.finfo(n).nmant + 1)
     return _random_integers(self, low, high, generator=generator)
 
 

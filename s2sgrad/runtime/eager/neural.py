@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.creation import _source, made
@@ -202,7 +203,7 @@ def _by_channel(x, weight, bias):
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Scaled over the last axes to a root mean square of 1."""
     dims = tuple(range(-len(normalized_shape), 0))
-    eps = np.finfo(input._a.dtype).eps if eps is None else eps
+    eps = dtypes.finfo(input._a.dtype).eps if eps is None else eps
     return _scaled(input * ((input * input).mean(dims, keepdim=True) + float(eps)).rsqrt(), weight, None)
 
 
