@@ -185,8 +185,8 @@ def open_clamp(x, low, high):
 
 
 def between(t, x, low, high):
-    """`t` where `x` lies between the bounds, zero elsewhere."""
-    return np.where((x > low) & (x < high), t, np.zeros_like(t))
+    """`t` where `x` lies between the bounds (or is nan), zero elsewhere."""
+    return np.where((x <= low) | (x >= high), np.zeros_like(t), t)
 
 
 elementwise(

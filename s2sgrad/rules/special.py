@@ -65,25 +65,38 @@ def digamma(x):
 
 
 def zeta(s, x):
-    """The sum of ``(x + k) ** -s`` over all ``k >= 0``, by Euler and Maclaurin.
+    """The sum of ``(x + k) ** -s`` over all ``k >= 0``; for negative `x`, of whole `s` only.
 
     Examples
     --------
     >>> print(f"{zeta(2.0, 1.0):.12f} {np.pi**2 / 6:.12f}")
     1.644934066848 1.644934066848
+    >>> print(f"{zeta(3.0, -3.3):.9f}")
+    -34.384722739
     """
     s, z = np.broadcast_arrays(np.asarray(s, np.float64), np.asarray(x, np.float64))
     with np.errstate(all="ignore"):
-        total = np.zeros_like(z)
-        while np.any(near := z < _FAR + np.minimum(s, 100.0)):
-            total = np.where(near, total + z**-s, total)
-            z = np.where(near, z + 1.0, z)
-        total = total + z ** (1.0 - s) / (s - 1.0) + 0.5 * z**-s
-        rising = s * z ** (-s - 1.0)
-        for k, b in enumerate(_BERNOULLI, 1):
-            total = total + b / math.factorial(2 * k) * rising
-            rising = rising * (s + 2 * k - 1) * (s + 2 * k) / (z * z)
-    return _in_type_of(x, total)
+        negative = z < 0
+        out = _zetas(s, np.where(negative, 1.0 - z, z))
+        if np.any(negative):  # the sum over all whole k, without that over those below 0
+            sign = np.where(s % 1 == 0, 1.0 - 2.0 * (s % 2), np.nan)
+            mirrored = _zetas(s, z - np.floor(z)) + sign * (_zetas(s, np.ceil(z) - z) - out)
+            out = np.where(negative, np.where(z == np.floor(z), np.inf, mirrored), out)
+    return _in_type_of(x, out)
+
+
+def _zetas(s, z):
+    """`zeta` of what is not negative, by Euler and Maclaurin."""
+    total = np.zeros_like(z)
+    while np.any(near := z < _FAR + np.minimum(s, 100.0)):
+        total = np.where(near, total + z**-s, total)
+        z = np.where(near, z + 1.0, z)
+    total = total + z ** (1.0 - s) / (s - 1.0) + 0.5 * z**-s
+    rising = s * z ** (-s - 1.0)
+    for k, b in enumerate(_BERNOULLI, 1):
+        total = total + b / math.factorial(2 * k) * rising
+        rising = rising * (s + 2 * k - 1) * (s + 2 * k) / (z * z)
+    return total
 
 
 def polygamma(n, x):

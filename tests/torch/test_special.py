@@ -91,6 +91,12 @@ def test_parts_of_the_gamma_function():
         torch.igamma(x, x)
     assert np.allclose(torch.special.zeta(2.0, leaf(1.0, 2.0)).tolist(), [math.pi**2 / 6, math.pi**2 / 6 - 1])
     assert gradcheck(lambda x: torch.special.zeta(2.5, x), x)
+    below = leaf(-0.5, -3.3, -1e-3, -1e6 - 0.25, -1e20, -float("inf"))
+    assert torch.special.zeta(3.0, below[4:]).tolist() == [math.inf, math.inf]
+    assert np.allclose(torch.special.zeta(3.0, below[:2]).tolist(), [0.41439832211716, -34.3847227387426])
+    assert torch.special.zeta(2.5, below[:2]).isnan().all()
+    assert gradcheck(lambda x: torch.polygamma(2, x), below[:2].detach().requires_grad_())
+    assert torch.polygamma(2, below[3:]).tolist() == pytest.approx([124.02510672, -math.inf, -math.inf])
 
 
 def test_logit_within_bounds():
