@@ -360,21 +360,24 @@ class _Row:
     They are numbered downwards: of the leaves that one operation meets, the first has its turn first.
     """
 
-    length = 1024  # at most: what lies between two numbers is divided among them
+    __slots__ = ("last", "tick", "left")
+    step = 2.0**-10  # what lies between two numbers is divided among a row
 
     def __init__(self):
-        self.first = self.last = -2
-        self.met = 0
+        self.last = self.tick = -1
+        self.left = 0
 
     def number(self):
         """The number of the next leaf."""
-        tick = next(COUNTER)
-        if tick == self.last + 1 and self.met < self.length - 1:
-            self.met += 1
+        number = tick = next(COUNTER)
+        if tick == self.tick and self.left:
+            number = self.last - self.step
+            self.left -= 1
         else:
-            self.first, self.met = tick, 0
-        self.last = tick
-        return self.first - self.met / self.length if self.met else tick
+            self.left = 1023
+        self.tick = tick + 1  # what the counter says next if no node is made before
+        self.last = number
+        return number
 
 
 ACCUMULATE = Form("AccumulateGrad", None)
