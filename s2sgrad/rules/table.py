@@ -9,7 +9,7 @@ three kinds, and one remark:
     ``lambda t, x, y: t * y``; a last parameter named `out` receives the result of the call. Such a
     map is diagonal, so the same line is its own adjoint (up to conjugation, which the engines add),
     and broadcasting, VJP, JVP and second order all follow from it. ``None`` stands for an argument
-    that has no derivative.
+    that nothing flows to, `unknown` for one whose derivative the rule does not know.
 
 ``linear(f, adjoint)``
     `f` is linear in its first argument: ``adjoint(g, x, ...)`` takes the cotangent of the result to
@@ -42,7 +42,9 @@ in the right shape themselves. Partials that can be singular are written with `o
 (``runtime.arrays``), which keep a zero cotangent zero.
 """
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -85,8 +87,13 @@ class Rule:
     def differentiable(self) -> tuple:
         """The names of the arguments that a derivative can flow to."""
         if self.kind == "elementwise":
-            return tuple(n for n, p in zip(self.parameters, self.partials, strict=True) if p is not None)
+            return tuple(n for n, p in zip(self.parameters, self.partials, strict=True) if p not in (None, unknown))
         return tuple(self.pullbacks) or self.joint_names
+
+    @property
+    def constant(self) -> tuple:
+        """The names of the arguments that surely have no derivative: a small change of them does nothing."""
+        return tuple(n for n, p in zip(self.parameters, self.partials, strict=False) if p is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,9 @@ class Method:
 
 
 RULES: dict = {}  # callable -> Rule; ask `lookup`
+LATER = {  # libraries whose rules are read once the library itself has been imported
+    f"scipy.{name}": f"s2sgrad.rules.scipy.{name}" for name in ("special", "stats")
+}
 METHODS: dict[str, Method] = {}  # array method name -> Method
 ATTRIBUTES: dict[str, Callable] = {}  # array attribute name -> function of the array
 INACTIVE_METHODS: set[str] = set()  # array methods whose result carries no derivative
@@ -118,9 +128,26 @@ def lookup(function) -> Rule | None:
     'elementwise'
     """
     try:
-        return RULES.get(function)
+        rule = RULES.get(function)
     except TypeError:  # unhashable callable: certainly none of ours
         return None
+    if rule is None and LATER and any([library in sys.modules for library in LATER]):
+        read_imported()
+        rule = RULES.get(function)
+    return rule
+
+
+def read_imported() -> None:
+    """Read the rules of the libraries that have been imported since."""
+    for library, module in list(LATER.items()):
+        if library in sys.modules:
+            importlib.import_module(module)
+            LATER.pop(library, None)
+
+
+def unknown(t, *args):
+    """Stands for the partial by an argument whose derivative a rule does not know: asked for, it is an error."""
+    raise TypeError("no derivative is known")
 
 
 def _names(function, skip: int) -> tuple:
@@ -141,7 +168,7 @@ def _enter(rule: Rule, functions: tuple) -> None:
 def elementwise(functions, *partials) -> None:
     """Register `functions` (one or a tuple of synonyms) by one partial per positional argument."""
     functions = _as_tuple(functions)
-    named = next(p for p in partials if p is not None)
+    named = next(p for p in partials if p not in (None, unknown))
     uses_out = tuple(p is not None and _names(p, 1)[-1:] == ("out",) for p in partials)
     names = tuple(n for n in _names(named, 1) if n != "out")
     if len(names) != len(partials):

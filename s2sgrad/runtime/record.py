@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from s2sgrad.errors import TapeError
-from s2sgrad.rules.table import lookup
+from s2sgrad.rules.table import lookup, unknown
 from s2sgrad.runtime.arguments import Arguments, is_active, kept_arguments, plain
 from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.general import FORMS, general_node
@@ -189,9 +189,9 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
         names = rule.parameters
         rest = {k: v for k, v in kwargs.items() if k not in named}
         return apply(function, (*args, *(kwargs[n] for n in names[len(args) :] if n in named)), rest)
-    unknown = sorted(set(kwargs) - {"dtype", "casting", "order", "subok", "where"})
-    if len(args) != arity or unknown:
-        what = f"the keyword {unknown[0]!r}" if unknown else f"{len(args)} arguments"
+    others = sorted(set(kwargs) - {"dtype", "casting", "order", "subok", "where"})
+    if len(args) != arity or others:
+        what = f"the keyword {others[0]!r}" if others else f"{len(args)} arguments"
         raise missing(function, f"the rule of {title(function)} does not cover {what}")
     out = function(*arguments.args, **arguments.kwargs)
     if not carries(out):
@@ -201,7 +201,11 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
         if len(path) > 1:  # lists are arrays to a ufunc
             args = [apply(np.array, (a,)) if isinstance(a, (list, tuple)) else a for a in args]
             return apply(function, tuple(args), kwargs)
-        if rule.partials[path[0]] is not None:
+        partial = rule.partials[path[0]]
+        if partial is unknown:
+            name = rule.parameters[path[0]]
+            raise missing(function, f"the rule of {title(function)} has no derivative for the argument {name!r}")
+        if partial is not None:
             active.append(path[0])
             nodes.append(node)
     if not active:

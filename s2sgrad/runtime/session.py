@@ -74,6 +74,8 @@ class Session:
         if isinstance(value, types.ModuleType):
             return self._module(value)
         if kind is types.MethodType:
+            if lookup(value) is not None:
+                return recording_version(value)
             self.turn(value.__self__)
             function = self.turn(value.__func__)
             return value if function is value.__func__ else types.MethodType(function, value.__self__)

@@ -9,6 +9,7 @@ import operator
 
 import numpy as np
 
+from s2sgrad.rules.table import unknown
 from s2sgrad.runtime.elementwise import elementwise_of
 from s2sgrad.runtime.fuse import BOXES
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
@@ -90,7 +91,7 @@ def binary(function, reflected=False):
             return NotImplemented
         return apply(function, (x, y))
 
-    if operation is None or len(operation.partials) != 2 or None in operation.partials:
+    if operation is None or len(operation.partials) != 2 or not {None, unknown}.isdisjoint(operation.partials):
         return (lambda y, x: apply(function, (x, y))) if reflected else general
     if reflected:  # only reached with a first operand that is not Traced
         return _with_number(function, operation, reflected, lambda second, first: apply(function, (first, second)))

@@ -435,7 +435,7 @@ class _Inliner:
             return None
         if function is operator.and_ and isinstance(x, Constant) and x.value is True:
             return args[1] if isinstance(args[1], Value) and args[1].type.dtype == "bool" else None
-        if isinstance(x, Seq):
+        if isinstance(x, Seq | Static):
             return None
         kind = types.type_of(x)
         if function is np.ndim and kind.kind in (Kind.NUMBER, Kind.ARRAY) and kind.ndim is not None:

@@ -9,15 +9,19 @@ import builtins
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy
 
 from s2sgrad.rules import bessel, factorizations, gaussian, neural, placing, special
+from s2sgrad.rules.scipy import special as special_scipy
 from s2sgrad.runtime import arrays
+from tests.rules import samples_scipy
 
 NAMESPACE = {"np": np, "math": math, "operator": operator, "builtins": builtins, "arrays": arrays}
 NAMESPACE.update(neural=neural, placing=placing, special=special)
+NAMESPACE.update(scipy=scipy, special_scipy=special_scipy)
 NAMESPACE.update(bessel=bessel, gaussian=gaussian, factorizations=factorizations)
 
 
@@ -28,7 +32,7 @@ class Sample:
     `active`: names of the arguments to differentiate (default: all that can be). `project` makes a
     direction one that the argument can move in (Hermitian matrices). `measure` maps the result to a real
     number and `gradient` to the cotangent of it, for results that are defined up to a phase only; by
-    default the result is paired with a random cotangent.
+    default the result is paired with a random cotangent. `once`: there is no rule for a second derivative.
     """
 
     args: tuple
@@ -38,10 +42,11 @@ class Sample:
     project: Callable | None = None
     measure: Callable | None = None
     gradient: Callable | None = None
+    once: bool = False
 
     def as_complex(self):
         """The same call with an imaginary part added to each float array among the arguments."""
-        return Sample(_imaginary(self.args), self.kwargs, self.active, True, self.project, self.measure, self.gradient)
+        return replace(self, args=_imaginary(self.args))
 
 
 def _imaginary(x):
@@ -68,10 +73,14 @@ def A(*shape, low=-1.5, high=1.5):
     return _rng.uniform(low, high, shape)
 
 
-def sample(names, *args, complex_too=False, active=None, project=None, measure=None, gradient=None, **kwargs):
-    """Add a sample to each of the names."""
+_FIELDS = ("complex_too", "active", "project", "measure", "gradient", "once")
+
+
+def sample(names, *args, **kwargs):
+    """Add a sample to each of the names: a call, and what else a `Sample` says."""
+    said = {name: kwargs.pop(name) for name in _FIELDS if name in kwargs}
     for name in names.split():
-        SAMPLES.setdefault(name, []).append(Sample(args, kwargs, active, complex_too, project, measure, gradient))
+        SAMPLES.setdefault(name, []).append(Sample(args, kwargs, **said))
 
 
 # ---------------------------------------------------------------- elementwise, unary
@@ -788,3 +797,5 @@ sample("np.polymul", A(3), A(4), complex_too=True)
 sample("math.lgamma math.gamma", 1.7)
 sample("math.lgamma math.gamma", -0.6)
 sample("np.pad", A(3, 4), ((1, 0), (2, 1)), constant_values=0.7)
+
+samples_scipy.add(sample, A)

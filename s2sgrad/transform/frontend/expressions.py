@@ -623,15 +623,17 @@ class Expressions(InertExpressions):
         """Does a derivative flow from these arguments to the result? Refuses what the rule does not cover."""
         name = getattr(function, "__name__", repr(function))
         if rule.kind == "elementwise" and len(operands) == len(rule.partials) and not keywords:
-            return any(p is not None and is_active(o) for p, o in zip(rule.partials, operands, strict=True))
+            reached = [p for p, o in zip(rule.partials, operands, strict=True) if p is not None and is_active(o)]
+            if table.unknown not in reached:
+                return bool(reached)
         try:
             given = signature(rule).bind(*operands, **keywords).arguments
         except TypeError as error:
             self.refuse(f"the derivative rule of {name} does not cover this call: {error}", node)
         self.check_dtype(given.get("dtype"), name, node)
         active = {n for n, o in given.items() if any(map(is_active, o if isinstance(o, tuple) else (o,)))}
-        stuck = active - set(rule.differentiable)
-        if stuck and rule.kind != "elementwise":
+        stuck = active - set(rule.differentiable) - set(rule.constant)
+        if stuck:
             self.refuse(f"{name} has no derivative rule for its argument {min(stuck)}", node)
         return bool(active & set(rule.differentiable))
 

@@ -7,6 +7,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
+from s2sgrad.rules import table
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import aliases, ir
@@ -347,6 +348,9 @@ class Operations(Collecting):
             partial = rule.partials[i]
             if not self.is_active(x) or partial is None:
                 continue
+            if partial is table.unknown:
+                name = rule.parameters[i]
+                raise CompileError(f"{called(s.function)} has no derivative rule with respect to {name}", s.location)
             given = [*args, s.target] if rule.uses_out[i] else args
             if real:
                 d = inline(self.build, partial, [g, *given])
