@@ -57,12 +57,30 @@ def quantile_weights(q, n, dtype, method):
     return np.maximum(1 - np.abs(place - np.arange(n)), 0).astype(dtype)
 
 
+def as_last_axis(a, axis):
+    """`a` with several axes made one, the last."""
+    moved = np.moveaxis(a, axis, tuple(range(-len(axis), 0)))
+    return np.reshape(moved, (*np.shape(moved)[: np.ndim(a) - len(axis)], -1))
+
+
+def as_several_axes(d, a, axis):
+    """`d`, which is like `a` with several axes made one, as `a` is."""
+    last = tuple(range(-len(axis), 0))
+    return np.moveaxis(np.reshape(d, np.shape(np.moveaxis(a, axis, last))), last, axis)
+
+
+def without_kept_axes(g, a, q, axis):
+    """`g` without the axes of length 1 that ``keepdims=True`` has left in the place of `axis`."""
+    return np.squeeze(g, tuple(i % np.ndim(a) + np.ndim(q) for i in axis))
+
+
 def quantile_pullback(g, out, a, q, axis=None, *, method="linear", keepdims=False):
     if axis is None:
         g = np.reshape(g, np.shape(q))
         return np.reshape(quantile_pullback(g, out, np.ravel(a), q, 0, method=method), np.shape(a))
-    if isinstance(axis, tuple):
-        raise MissingRuleError("quantiles over several axes have no derivative rule")
+    if isinstance(axis, (tuple, list)):
+        g = without_kept_axes(g, a, q, axis) if keepdims else g
+        return as_several_axes(quantile_pullback(g, out, as_last_axis(a, axis), q, -1, method=method), a, axis)
     k = np.ndim(q)
     axis = axis % np.ndim(a)
     if keepdims:
@@ -73,9 +91,9 @@ def quantile_pullback(g, out, a, q, axis=None, *, method="linear", keepdims=Fals
 
 
 def quantile_pushforward(t, out, a, q, axis=None, *, method="linear", keepdims=False):
-    if isinstance(axis, tuple):
-        raise MissingRuleError("quantiles over several axes have no derivative rule")
     shape = np.shape(out)
+    if isinstance(axis, (tuple, list)):
+        a, t, axis = as_last_axis(a, axis), as_last_axis(t, axis), -1
     if axis is None:
         a, t, axis = np.ravel(a), np.ravel(t), 0
     t = np.take_along_axis(t, np.argsort(a, axis=axis, kind="stable"), axis)
@@ -83,86 +101,65 @@ def quantile_pushforward(t, out, a, q, axis=None, *, method="linear", keepdims=F
     return np.reshape(np.tensordot(weights, t, (np.ndim(q), axis)), shape)
 
 
-vjp(np.quantile, a=quantile_pullback)
-jvp(np.quantile, a=quantile_pushforward)
-vjp(
-    np.percentile,
-    a=lambda g, out, a, q, axis=None, *, method="linear", keepdims=False: quantile_pullback(
-        g, out, a, np.divide(q, 100), axis, method=method, keepdims=keepdims
-    ),
-)
-jvp(
-    np.percentile,
-    a=lambda t, out, a, q, axis=None, *, method="linear", keepdims=False: quantile_pushforward(
-        t, out, a, np.divide(q, 100), axis, method=method, keepdims=keepdims
-    ),
-)
-vjp(
-    np.median,
-    a=lambda g, out, a, axis=None, *, keepdims=False: quantile_pullback(g, out, a, 0.5, axis, keepdims=keepdims),
-)
-jvp(
-    np.median,
-    a=lambda t, out, a, axis=None, *, keepdims=False: quantile_pushforward(t, out, a, 0.5, axis, keepdims=keepdims),
-)
-
-
 # ---------------------------------------------------------------- quantiles of what is not nan
 
 
-def number_weights(a, q):
+def number_weights(a, q, method):
     """How much each entry of a sorted line of `a` counts in the quantile of its numbers (last axis); nan come last."""
+    if method != "linear":
+        raise MissingRuleError(f"quantiles among nan with method={method!r} have no derivative rule")
     n = np.count_nonzero(np.logical_not(np.isnan(a)), axis=-1)
     place = np.expand_dims(np.multiply.outer(np.asarray(q), np.maximum(n - 1, 0)), -1)
     weights = np.maximum(1 - np.abs(place - np.arange(np.shape(a)[-1])), 0)
     return np.where(np.expand_dims(n, -1) == 0, 0.0, weights)
 
 
-def nanquantile_pullback(g, out, a, q, axis=None, *, keepdims=False):
+def nanquantile_pullback(g, out, a, q, axis=None, *, method="linear", keepdims=False):
     if axis is None:
         g = np.reshape(g, np.shape(q))
-        return np.reshape(nanquantile_pullback(g, out, np.ravel(a), q, 0), np.shape(a))
-    if isinstance(axis, tuple):
-        raise MissingRuleError("quantiles over several axes have no derivative rule")
+        return np.reshape(nanquantile_pullback(g, out, np.ravel(a), q, 0, method=method), np.shape(a))
+    if isinstance(axis, (tuple, list)):
+        g = without_kept_axes(g, a, q, axis) if keepdims else g
+        return as_several_axes(nanquantile_pullback(g, out, as_last_axis(a, axis), q, -1, method=method), a, axis)
     k = np.ndim(q)
     axis = axis % np.ndim(a)
     if keepdims:
         g = np.squeeze(g, axis + k)
-    weights = number_weights(np.moveaxis(a, axis, -1), q).astype(np.result_type(g))
+    weights = number_weights(np.moveaxis(a, axis, -1), q, method).astype(np.result_type(g))
     g = np.moveaxis(np.sum(np.expand_dims(g, -1) * weights, axis=tuple(range(k))), -1, axis)
     return gather_adjoint(g, a, np.take_along_axis(indices_like(a), np.argsort(a, axis=axis, kind="stable"), axis))
 
 
-def nanquantile_pushforward(t, out, a, q, axis=None, *, keepdims=False):
-    if isinstance(axis, tuple):
-        raise MissingRuleError("quantiles over several axes have no derivative rule")
+def nanquantile_pushforward(t, out, a, q, axis=None, *, method="linear", keepdims=False):
     shape = np.shape(out)
+    if isinstance(axis, (tuple, list)):
+        a, t, axis = as_last_axis(a, axis), as_last_axis(t, axis), -1
     if axis is None:
         a, t, axis = np.ravel(a), np.ravel(t), 0
     a, t = np.moveaxis(a, axis, -1), np.moveaxis(t, axis, -1)
     t = np.take_along_axis(t, np.argsort(a, axis=-1, kind="stable"), -1)
-    return np.reshape(np.sum(t * number_weights(a, q).astype(np.result_type(t)), axis=-1), shape)
+    return np.reshape(np.sum(t * number_weights(a, q, method).astype(np.result_type(t)), axis=-1), shape)
 
 
-vjp(np.nanquantile, a=nanquantile_pullback)
-jvp(np.nanquantile, a=nanquantile_pushforward)
-vjp(
-    np.nanpercentile,
-    a=lambda g, out, a, q, axis=None, *, keepdims=False: nanquantile_pullback(
-        g, out, a, np.divide(q, 100), axis, keepdims=keepdims
-    ),
-)
-jvp(
-    np.nanpercentile,
-    a=lambda t, out, a, q, axis=None, *, keepdims=False: nanquantile_pushforward(
-        t, out, a, np.divide(q, 100), axis, keepdims=keepdims
-    ),
-)
-vjp(
-    np.nanmedian,
-    a=lambda g, out, a, axis=None, *, keepdims=False: nanquantile_pullback(g, out, a, 0.5, axis, keepdims=keepdims),
-)
-jvp(
-    np.nanmedian,
-    a=lambda t, out, a, axis=None, *, keepdims=False: nanquantile_pushforward(t, out, a, 0.5, axis, keepdims=keepdims),
-)
+def order_statistics(quantile, percentile, median, pull, push):
+    """The rules of three functions that are one."""
+    vjp(quantile, a=pull)
+    jvp(quantile, a=push)
+    vjp(
+        percentile,
+        a=lambda g, out, a, q, axis=None, *, method="linear", keepdims=False: pull(
+            g, out, a, np.divide(q, 100), axis, method=method, keepdims=keepdims
+        ),
+    )
+    jvp(
+        percentile,
+        a=lambda t, out, a, q, axis=None, *, method="linear", keepdims=False: push(
+            t, out, a, np.divide(q, 100), axis, method=method, keepdims=keepdims
+        ),
+    )
+    vjp(median, a=lambda g, out, a, axis=None, *, keepdims=False: pull(g, out, a, 0.5, axis, keepdims=keepdims))
+    jvp(median, a=lambda t, out, a, axis=None, *, keepdims=False: push(t, out, a, 0.5, axis, keepdims=keepdims))
+
+
+order_statistics(np.quantile, np.percentile, np.median, quantile_pullback, quantile_pushforward)
+order_statistics(np.nanquantile, np.nanpercentile, np.nanmedian, nanquantile_pullback, nanquantile_pushforward)

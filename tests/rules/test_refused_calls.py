@@ -11,7 +11,7 @@ X = np.array([0.3, -1.2, 0.8])
 REFUSED = {
     "cross of vectors of two": lambda x: np.cross(x[:2], x[1:]) * 1.0,
     "cross of three and two": lambda x: np.sum(np.cross(x, x[:2])),
-    "median over axes": lambda x: np.median(np.outer(x, x), axis=(0, 1)),
+    "quantile among nan by steps": lambda x: np.nanquantile(x, 0.3, method="lower"),
     "pad with the mean": lambda x: np.sum(np.pad(x, 1, mode="mean")),
     "order of the memory": lambda x: np.sum(np.ravel(x, "K")),
 }
