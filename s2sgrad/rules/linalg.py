@@ -54,13 +54,14 @@ vjp(np.linalg.inv, a=inv_pullback)
 jvp(np.linalg.inv, a=lambda t, out, a: -(out @ t @ out))
 
 
-def pinv_pullback(g, out, a, rcond=None):
+def pinv_pullback(g, out, a, rcond=None, hermitian=False, *, rtol=None):
     """Golub and Pereyra's formula; the rank must not change."""
     p, ph, gh = out, adjoint(out), adjoint(g)
-    return -(ph @ g @ ph) + (gh @ p - a @ (p @ gh @ p)) @ ph + ph @ (p @ gh - p @ gh @ p @ a)
+    d = -(ph @ g @ ph) + (gh @ p - a @ (p @ gh @ p)) @ ph + ph @ (p @ gh - p @ gh @ p @ a)
+    return (d + adjoint(d)) / 2 if hermitian else d
 
 
-def pinv_pushforward(t, out, a, rcond=None):
+def pinv_pushforward(t, out, a, rcond=None, hermitian=False, *, rtol=None):
     p, ph, th = out, adjoint(out), adjoint(t)
     return -(p @ t @ p) + p @ ph @ (th - th @ a @ p) + (th - p @ a @ th) @ ph @ p
 

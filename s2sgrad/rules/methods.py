@@ -8,7 +8,7 @@ import numpy as np
 
 from s2sgrad.rules.shapes import ravel_adjoint
 from s2sgrad.rules.table import INACTIVE_ATTRIBUTES, INACTIVE_METHODS, attribute, linear, method
-from s2sgrad.runtime.arrays import embed, gather_adjoint
+from s2sgrad.runtime.arrays import embed, gather_adjoint, indices_like
 
 
 def item_adjoint(g, a, index=None):
@@ -21,6 +21,10 @@ def item_adjoint(g, a, index=None):
 
 linear(np.ndarray.flatten, ravel_adjoint)
 linear(np.ndarray.item, item_adjoint)
+linear(
+    np.ndarray.compress,
+    lambda g, a, condition, axis=None: gather_adjoint(g, a, np.compress(condition, indices_like(a), axis)),
+)
 
 for function in (
     *(np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.cumsum, np.cumprod, np.trace),
@@ -29,6 +33,7 @@ for function in (
     method(function.__name__, function)
 method("flatten", np.ndarray.flatten)
 method("item", np.ndarray.item)
+method("compress", np.ndarray.compress)
 method("conj", np.conjugate)
 method("conjugate", np.conjugate)
 method("reshape", np.reshape, variadic=True)

@@ -354,14 +354,19 @@ def full_window(g, n, m, mode, swapped):
     return np.pad(g, (start, n + m - 1 - start - np.size(g)))
 
 
+def line(v):
+    """What `convolve` takes a number for."""
+    return v if np.ndim(v) else np.reshape(v, 1)
+
+
 def convolve_first(g, out, a, v, mode="full"):
     g = full_window(g, np.size(a), np.size(v), mode, False)
-    return unbroadcast(np.reshape(np.correlate(g, v, "valid"), np.shape(a)), a)
+    return unbroadcast(np.reshape(np.correlate(g, line(v), "valid"), np.shape(a)), a)
 
 
 def convolve_second(g, out, a, v, mode="full"):
     g = full_window(g, np.size(a), np.size(v), mode, False)
-    return unbroadcast(np.reshape(np.correlate(g, a, "valid"), np.shape(v)), v)
+    return unbroadcast(np.reshape(np.correlate(g, line(a), "valid"), np.shape(v)), v)
 
 
 def correlate_first(g, out, a, v, mode="valid"):

@@ -170,7 +170,8 @@ def freedom(a, axis, ddof, where):
     return np.maximum(count_where(where, a, axis) - ddof, 0)
 
 
-def var_pullback(g, out, a, axis=None, *, ddof=0, keepdims=False, where=True):
+def var_pullback(g, out, a, axis=None, *, ddof=0, keepdims=False, where=True, correction=None):
+    ddof = ddof if correction is None else correction
     if axis is not None and not keepdims:
         g = np.expand_dims(g, axis)
     if where is not True:
@@ -180,18 +181,21 @@ def var_pullback(g, out, a, axis=None, *, ddof=0, keepdims=False, where=True):
     return over(2 * g, freedom(a, axis, ddof, where)) * (a - np.mean(a, axis=axis, keepdims=True))
 
 
-def var_pushforward(t, out, a, axis=None, *, ddof=0, keepdims=False, where=True):
+def var_pushforward(t, out, a, axis=None, *, ddof=0, keepdims=False, where=True, correction=None):
+    ddof = ddof if correction is None else correction
     change = 2 * np.real(np.conj(deviation(a, axis, where)) * t)
     return np.sum(over(change, freedom(a, axis, ddof, where)), axis=axis, keepdims=keepdims)
 
 
-def std_pullback(g, out, a, axis=None, *, ddof=0, keepdims=False, where=True):
+def std_pullback(g, out, a, axis=None, *, ddof=0, keepdims=False, where=True, correction=None):
     """Zero where all entries are equal, like the norm at zero."""
+    ddof = ddof if correction is None else correction
     g, out = spread(g, axis, keepdims), spread(out, axis, keepdims)
     return over(g * deviation(a, axis, where), out * freedom(a, axis, ddof, where))
 
 
-def std_pushforward(t, out, a, axis=None, *, ddof=0, keepdims=False, where=True):
+def std_pushforward(t, out, a, axis=None, *, ddof=0, keepdims=False, where=True, correction=None):
+    ddof = ddof if correction is None else correction
     change = np.real(np.conj(deviation(a, axis, where)) * t)
     n = freedom(a, axis, ddof, where)
     return np.sum(over(change, spread(out, axis, keepdims) * n), axis=axis, keepdims=keepdims)
@@ -311,14 +315,24 @@ def products_of_others(a, axis):
     return np.moveaxis(before * after, -1, axis)
 
 
-def prod_pullback(g, out, a, axis=None, *, keepdims=False, where=True):
+def prod_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, initial=None, where=True):
+    if dtype is not None and not is_differentiable(out):
+        return zeros_of(a)
+    if dtype is not None and np.isrealobj(a):
+        g = np.real(g)
+    if initial is not None:
+        g = g * (np.conj(initial) if np.iscomplexobj(initial) else initial)
     if where is not True:
         others = products_of_others(np.where(where, a, 1), axis)
         return np.where(where, times(spread(g, axis, keepdims), np.conj(others)), 0.0)
     return times(spread(g, axis, keepdims), np.conj(products_of_others(a, axis)))
 
 
-def prod_pushforward(t, out, a, axis=None, *, keepdims=False, where=True):
+def prod_pushforward(t, out, a, axis=None, dtype=None, *, keepdims=False, initial=None, where=True):
+    if dtype is not None and not is_differentiable(out):
+        return zeros_of(out)
+    if initial is not None:
+        t = t * initial
     if where is not True:
         t = np.where(where, t, 0.0)
         a = np.where(where, a, 1)
@@ -448,12 +462,12 @@ def reduce_sum_pushforward(t, out, array, axis=0, dtype=None, *, keepdims=False,
     return sum_pushforward(t, out, array, axis, dtype, keepdims=keepdims, where=where)
 
 
-def reduce_prod_pullback(g, out, array, axis=0, *, keepdims=False, where=True):
-    return prod_pullback(g, out, array, axis, keepdims=keepdims, where=where)
+def reduce_prod_pullback(g, out, array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True):
+    return prod_pullback(g, out, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-def reduce_prod_pushforward(t, out, array, axis=0, *, keepdims=False, where=True):
-    return prod_pushforward(t, out, array, axis, keepdims=keepdims, where=where)
+def reduce_prod_pushforward(t, out, array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True):
+    return prod_pushforward(t, out, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 def reduce_extremum_pullback(g, out, array, axis=0, *, keepdims=False):

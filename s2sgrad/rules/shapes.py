@@ -582,33 +582,45 @@ def interp_slope(x, xp, fp):
     return np.where(inside, over(fp[j] - fp[i], xp[j] - xp[i]), 0.0)
 
 
-def interp_xp_pullback(g, out, x, xp, fp):
+def within(g, x, xp, left, right):
+    """`g` where no value is given for `x` outside of the knots."""
+    if left is not None:
+        g = np.where(np.less(x, xp[0]), 0.0, g)
+    return g if right is None else np.where(np.greater(x, xp[-1]), 0.0, g)
+
+
+def interp_xp_pullback(g, out, x, xp, fp, left=None, right=None):
     i, j, w = brackets(x, doubles(xp))
     h = np.real(g * np.conj(interp_slope(x, doubles(xp), doubles(fp))))
     return embed(np.ravel(h * (w - 1)), xp, np.ravel(i)) - embed(np.ravel(h * w), xp, np.ravel(j))
 
 
-def interp_fp_pullback(g, out, x, xp, fp):
+def interp_fp_pullback(g, out, x, xp, fp, left=None, right=None):
     i, j, w = brackets(x, doubles(xp))
+    g = within(g, x, xp, left, right)
     return embed(np.ravel(g * (1 - w)), fp, np.ravel(i)) + embed(np.ravel(g * w), fp, np.ravel(j))
 
 
-def interp_xp_pushforward(t, out, x, xp, fp):
+def interp_xp_pushforward(t, out, x, xp, fp, left=None, right=None):
     i, j, w = brackets(x, doubles(xp))
     return interp_slope(x, doubles(xp), doubles(fp)) * ((w - 1) * t[i] - w * t[j])
 
 
 vjp(
     np.interp,
-    x=lambda g, out, x, xp, fp: np.real(g * np.conj(interp_slope(x, doubles(xp), doubles(fp)))),
+    x=lambda g, out, x, xp, fp, left=None, right=None: np.real(g * np.conj(interp_slope(x, doubles(xp), doubles(fp)))),
     xp=interp_xp_pullback,
     fp=interp_fp_pullback,
+    left=lambda g, out, x, xp, fp, left=None, right=None: np.sum(np.where(np.less(x, xp[0]), g, 0.0)),
+    right=lambda g, out, x, xp, fp, left=None, right=None: np.sum(np.where(np.greater(x, xp[-1]), g, 0.0)),
 )
 jvp(
     np.interp,
-    x=lambda t, out, x, xp, fp: t * interp_slope(x, doubles(xp), doubles(fp)),
+    x=lambda t, out, x, xp, fp, left=None, right=None: t * interp_slope(x, doubles(xp), doubles(fp)),
     xp=interp_xp_pushforward,
-    fp=lambda t, out, x, xp, fp: np.interp(x, xp, t),
+    fp=lambda t, out, x, xp, fp, left=None, right=None: within(np.interp(x, xp, t), x, xp, left, right),
+    left=lambda t, out, x, xp, fp, left=None, right=None: np.where(np.less(x, xp[0]), t, 0.0),
+    right=lambda t, out, x, xp, fp, left=None, right=None: np.where(np.greater(x, xp[-1]), t, 0.0),
 )
 
 

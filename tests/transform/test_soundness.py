@@ -377,7 +377,6 @@ HELD = {"masked": MASKED}
         lambda x: np.sum(x * np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 1, 0])),
         lambda x: np.sum(x[:, None] * np.asmatrix(np.ones((1, 3)))),
         lambda x: np.sum(x) * ANSWERS.anything(),
-        lambda x: np.linalg.multi_dot([np.ones((1, 3)), np.eye(3), x])[0],
         lambda x: np.sum(np.select([x > 0, x <= 0], [1, x])),
     ],
 )

@@ -557,6 +557,8 @@ class Expressions(InertExpressions):
         rule = table.lookup(function)
         if rule is None:
             self.no_rule(function, node)
+        if not args and rule.kind in ("linear", "general"):
+            args, kwargs = first_by_position(rule, kwargs)
         args = [self.as_array(a, function, args, node) for a in args]
         operands = [self.operand(a) for a in args]
         keywords = {name: self.operand(k) for name, k in kwargs.items()}
@@ -643,6 +645,14 @@ class Expressions(InertExpressions):
         value = dtype.value if isinstance(dtype, ir.Constant) else known.value if known is not None else None
         if value is object or value is np.object_ or (isinstance(value, str) and value in ("O", "object")):
             self.refuse(f"{name} makes an array of objects of values that carry a derivative", node)
+
+
+def first_by_position(rule: table.Rule, kwargs: dict) -> tuple:
+    """The arguments of a call that are all given by name, the first of them by position where it may be."""
+    name, parameter = next(iter(signature(rule).parameters.items()))
+    if name not in kwargs or parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        return [], kwargs
+    return [kwargs[name]], {k: v for k, v in kwargs.items() if k != name}
 
 
 @functools.cache

@@ -91,6 +91,7 @@ TAKES_SEQUENCES = frozenset(
         np.asarray,
         np.asanyarray,
         np.block,
+        np.linalg.multi_dot,
     ]
 )
 
