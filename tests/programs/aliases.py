@@ -583,7 +583,7 @@ def list_write(x):
     return s * w[0]
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def number_in_an_array_changed(x):
     w = np.array([1.0, 2.0, 3.0])
     n = np.array(2)
@@ -606,7 +606,7 @@ def slice_bounds_in_an_array(x):
     return np.sum(y)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def mask_changed_between_uses(x):
     w = np.array([True, False, True, False, True, True])
     y = np.where(w, x, x * x)
@@ -1092,7 +1092,7 @@ def constant_part_changed_in_a_branch(x, a):
     return np.sum(u)
 
 
-@program(LINE[:3], SQUARE, engine="tape")
+@program(LINE[:3], SQUARE, engine="compiled")
 def constant_part_changed_by_a_statement_in_a_branch(x, a):
     u = a[0, :3] - 1
     if x[0] > 0:
@@ -1102,3 +1102,57 @@ def constant_part_changed_by_a_statement_in_a_branch(x, a):
             pass
         u[2] = np.dot(u, np.log1p(x**2))
     return np.sum(u)
+
+
+@program(LINE[:3], SQUARE, engine="compiled")
+def bounds_changed_by_a_loop_before_they_are_compared(x, a):
+    y = 0.0
+    for k in range(3):
+        u = a[0, :3] + 5 + k
+        t = x * 2
+        for i in range(2):
+            u[i] = -0.5
+        y = y + np.sum(np.minimum(u, t) * np.arange(1.0, 4.0))
+    return y
+
+
+@program(LINE[:3], engine="compiled")
+def bounds_changed_in_a_try_block_before_they_are_compared(x):
+    y = 0.0
+    for k in range(3):
+        u = np.full(3, -9)
+        t = x * 2
+        try:
+            u[1] = 9 + k
+        finally:
+            pass
+        y = y + np.sum(np.minimum(u, t) * np.arange(1.0, 4.0))
+    return y
+
+
+@program(LINE[:3], engine="compiled")
+def diagonal_filled_row_by_row(x):
+    m = np.zeros((3, 3))
+    for k, row in enumerate(m):
+        row[k] = k + 1.0
+    return x @ m @ x
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def counts_of_whole_numbers(x):
+    count = np.zeros(3, int)
+    np.add.at(count, [0, 2, 2], 1)
+    order = np.arange(3)
+    order[0], order[2] = order[2], order[0]
+    y = np.sum(x**2 * count)
+    count.fill(1)
+    return y * np.sum(x[order] * count * np.array([1.0, 2.0, 3.0]))
+
+
+@program(LINE[:3], engine="tape")
+def arrays_in_a_dict_filled_by_a_loop(x):
+    rows = {}
+    for k in "abc":
+        rows[k] = np.zeros(3)
+        rows[k][0] = 1.5
+    return np.sum(rows["b"] * x**2)

@@ -132,8 +132,7 @@ def test_what_a_loop_with_a_break_becomes():
                 step = (x * x - a) / t
                 saved.append((x, t, step))
                 x -= step
-                test = abs(step) < 1e-12
-                if test:
+                if abs(step) < 1e-12:
                     break
             # backward
             dx = 1.0

@@ -37,7 +37,7 @@ from s2sgrad.transform.emit.nodes import (
 )
 from s2sgrad.transform.emit.printer import Docstring, Heading, Printer, Renamed, unparse
 from s2sgrad.transform.emit.reading import codes_of, names_outside
-from s2sgrad.transform.emit.trees import Append, gather, is_finish, operands, targets
+from s2sgrad.transform.emit.trees import Append, gather, is_finish, operands, targets, with_expressions
 from s2sgrad.transform.emit.unit import Unit
 
 CONTAINERS = (ir.Kind.TUPLE, ir.Kind.LIST, ir.Kind.DICT, ir.Kind.RECORD)
@@ -49,7 +49,7 @@ class Emitter:
 
     def __init__(self, unit: Unit, siblings: dict):
         self.unit = unit
-        self.function = unit.function
+        self.function = replace(unit.function, body=with_expressions(unit.function.body))
         self.namespace = unit.function.namespace
         self.siblings = siblings
         self.trees = gather(self.function)

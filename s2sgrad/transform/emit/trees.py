@@ -136,6 +136,25 @@ def targets(statement) -> list:
     return [] if isinstance(statement, Append) else walk.defines(statement)
 
 
+def with_expressions(block: ir.Block) -> ir.Block:
+    """A block where ``t = expression``, which has its place among the statements, may be written where it is used."""
+    statements = []
+    for s in block.statements:
+        match s:
+            case ir.Verbatim(node=gast.Assign(targets=[gast.Name()], value=value), writes=writes) if len(writes) == 1:
+                (target,) = writes.values()
+                if is_unnamed(target) and not isinstance(value, gast.Constant):
+                    s = ir.Bind(target, ir.Code(value, s.reads, target.type), s.location)
+        inner = walk.blocks(s)
+        statements.append(walk.with_blocks(s, list(map(with_expressions, inner))) if inner else s)
+    return ir.Block(statements, block.results)
+
+
+def is_unnamed(value: ir.Value) -> bool:
+    """Is a value a temporary, or a test that the frontend has named?"""
+    return is_temporary(value) or value.name == "test"
+
+
 def operands(statement) -> list:
     """The operands of a line itself, in the order in which the written line evaluates them."""
     match statement:
@@ -229,6 +248,8 @@ class _Gather:
                 self.trees.named.add(statement.through)
             if isinstance(statement, ir.While):
                 self.trees.named.update(walk.values(statement.test))
+            if isinstance(statement, ir.If):
+                self.unnamed.update(filter(is_unnamed, walk.values(statement.test)))
             if isinstance(statement, ir.Unpack) and isinstance(before, (ir.Call, ir.Make)):
                 self.unnamed.add(before.target)
             before = statement

@@ -218,26 +218,22 @@ class Heap:
             if not same:
                 self.refuse(f"a loop over {name}, which it changes", statement)
 
-    def is_in_slot(self, array: ir.Value) -> bool:
-        """Is an array, or one that it is a view of, in a container with slots?"""
-        region = self.regions[array].root()
-        slots = (thing for name, thing in self.env.items() if is_slot(name) and isinstance(thing, ir.Value))
-        return any(r.root() is region for thing in slots for r in self.regions_of(thing))
-
     def touches_objects(self, statement) -> bool:
         """Does a statement read a name of a container with slots?"""
         return any(self.env.get(name) in self.objects for name in self.names.loads(statement))
 
     def forget(self, regions: list) -> None:
-        """Refuse what changes a container with slots behind their back; know less of others that are changed."""
+        """Refuse what changes arrays, or containers with slots, behind their back; know less of others that change."""
         roots = {r.root() for r in regions}
-        for thing in self.env.values():
+        for name, thing in self.env.items():
             if not isinstance(thing, ir.Value) or thing not in self.regions or self.regions[thing].root() not in roots:
                 continue
             if thing in self.objects:
-                self.refuse(
-                    f"{self.objects[thing].label}, a container of arrays, is changed in a way that is not followed"
-                )
+                label = self.objects[thing].label
+                self.refuse(f"{label}, a container of arrays, is changed in a way that is not followed")
+            keyed = thing in self.made and thing.type.keys is not None  # it is made with these keys
+            if thing.type.kind in (Kind.ARRAY, Kind.UNKNOWN) or keyed:
+                self.refuse(f"{name.partition('@')[0]} is changed in a way that is not followed")
             thing.type = changing_type(thing.type)
 
     # ------------------------------------------------------------------------------------------- statements

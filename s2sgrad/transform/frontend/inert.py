@@ -618,8 +618,6 @@ class InertExpressions:
             self.refuse(f"{text(base)} is changed by the function, which may read it again", node)
         regions = self.facts(base, dict.fromkeys(bound, ir.UNKNOWN) if not isinstance(bound, dict) else bound)[3]
         self.forget(regions)
-        if self.depth > 0:
-            self.changed_in_blocks += regions
         for region in regions:
             problem = region.write(self.loops)
             if region.root().external:

@@ -500,7 +500,7 @@ class Loops(Unrolling, Rows):
 
         A loop with a call whose body is lowered in its place is none.
         """
-        if self.may_be_active(statement) or self.touches_objects(statement) or self.writes_arguments(statement):
+        if self.may_be_active(statement) or self.touches_objects(statement) or self.writes_arrays(statement):
             return False
         if self.has_apart(statement):
             return False

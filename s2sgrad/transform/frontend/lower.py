@@ -177,8 +177,6 @@ class Lowering(
         self.temporaries: set = set()
         self.object_regions: dict = session.object_regions
         self.anywhere = effects.Region((), external=True)
-        self.depth = 0  # of the block that statements are added to
-        self.changed_in_blocks: list = []  # memory that statements in blocks change which are not followed
         self.loops: tuple = ()
         self.copies = 0
         self.own_lists = None
@@ -389,12 +387,10 @@ class Lowering(
     def inside_block(self, block: ir.Block):
         """Add statements to `block`."""
         outside, self.statements = self.statements, block.statements
-        self.depth += 1
         try:
             yield
         finally:
             self.statements = outside
-            self.depth -= 1
 
     def branch(self, lower) -> tuple:
         """What `lower()` adds, in a block of its own, and its result; the environment stays as it is."""

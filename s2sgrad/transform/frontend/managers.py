@@ -42,7 +42,7 @@ class Managers:
         node = item.context_expr
         made = None if self.may_be_active(node) else self.maker(node)
         silent = made in SILENT and isinstance(node, gast.Call)
-        followed = self.may_be_active(statement) or self.writes_arguments(statement) or self.has_apart(statement)
+        followed = self.may_be_active(statement) or self.writes_arrays(statement) or self.has_apart(statement)
         if made is None or (silent and not followed):
             self.verbatim(statement, after=after)
             return

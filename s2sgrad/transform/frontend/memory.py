@@ -25,8 +25,8 @@ from s2sgrad.transform.ir import Kind
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "depth", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments",
-    "is_top", "maybe", "changed_in_blocks",
+    "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
+    "maybe",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -261,18 +261,10 @@ class Writes(WritingCalls):
                     target, operator.getitem, (array, index), {}, None, self.found.location(statement)
                 )
 
-    def is_followed(self, array: ir.Value, thing) -> bool:
-        """Is a write of `thing` into `array` to be part of the program, rather than a statement of the user's?"""
-        region = self.regions[array].root()
-        inside = array.active or is_active(thing) or bool(region.frozen)
-        inside = inside or self.depth > 0  # what is saved of an array from outside of a block is saved before it
-        return inside or bool(self.owners(array)) or self.is_in_slot(array)
-
-    def writes_arguments(self, statement) -> bool:
-        """Does a statement write into arguments of the differentiated function, or into arrays outside?"""
-        changed = (self.env.get(name) for name in mutable_names([statement], self.names) & self.env.keys())
-        arrays = [v for v in changed if isinstance(v, ir.Value) and v.type.kind is Kind.ARRAY]
-        return any(map(self.owners, arrays))
+    def writes_arrays(self, statement) -> bool:
+        """May a statement write into arrays: those that names stand for here, or what it gives names to itself?"""
+        changed = [self.env.get(name) for name in mutable_names([statement], self.names) & self.local]
+        return any(v is None or (isinstance(v, ir.Value) and v.type.kind is Kind.ARRAY) for v in changed)
 
     def owners(self, array: ir.Value) -> list:
         """The arguments of the differentiated function, or arrays outside, one of which `array` is memory of.
@@ -304,8 +296,6 @@ class Writes(WritingCalls):
         )
         owners = self.owners(array)
         self.written_arguments.update(owners)
-        if any(r.root() is self.regions[array].root() for r in self.changed_in_blocks):
-            self.refuse(f"{what} is changed in a block in a way that is not followed", statement)
         if not owners and self.regions[array].root().external:
             reason = "may be seen from outside of the function, or be another name of an array that is differentiated"
             self.refuse(f"{what} {reason}", statement)
@@ -326,7 +316,8 @@ class Writes(WritingCalls):
             active = False  # what is stored there is cut off: it takes steps
         if index is not None:
             place = types.infer(operator.getitem, (array, index))
-            if place.kind not in (Kind.NUMBER, Kind.ARRAY):
+            known = place.kind in (Kind.NUMBER, Kind.ARRAY)
+            if not known and (active or function not in (None, *WRITTEN)):
                 self.refuse(f"what {what} is cannot be told", statement)
         if function is not None and function not in WRITTEN:
             before = array
@@ -412,12 +403,7 @@ class Writes(WritingCalls):
             index = self.index(target.slice)
         else:
             return False
-        if not self.is_followed(array, None) and not self.may_be_active(statement.value):
-            return False
-        thing = self.expression(statement.value)
-        if not self.is_followed(array, thing):
-            return False
-        self.write_into(array, index, thing, function, statement)
+        self.write_into(array, index, self.expression(statement.value), function, statement)
         return True
 
     # ------------------------------------------------------------------------------------------- loops

@@ -145,7 +145,7 @@ class Statements:
             return False
         written = [self.view_of(e) for e in value.elts if isinstance(e, gast.Name) and e.id in self.mutable]
         stores = any(isinstance(e, gast.Subscript) for e in target.elts)
-        stores = stores and (self.may_be_active(statement) or self.writes_arguments(statement))
+        stores = stores and (self.may_be_active(statement) or self.writes_arrays(statement))
         attributes = [e for e in target.elts if isinstance(e, gast.Attribute)]
         stores = stores or any(self.holder(e.value) in self.objects for e in attributes)
         pairs = [(t, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, gast.Name)]
@@ -339,19 +339,21 @@ class Statements:
     def unpack_inert(self, target, thing, statement) -> None:
         t = self.type_of(thing)
         operand = self.operand(thing, "items")
-        simple = all(isinstance(n, (gast.Name, gast.Tuple, gast.List)) for n in targets_of(target))
+        starred = any(isinstance(n, gast.Starred) for n in targets_of(target))
         regions = self.regions_of(operand)
         rows = isinstance(operand, ir.Value) and t.kind is Kind.ARRAY
         numbers = t.items is not None and all(item.kind is Kind.NUMBER for item in t.items)
-        if simple and (rows or numbers or not self.is_changed(target)):
+        if not starred and (rows or numbers or not self.is_changed(target)):
             fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
-            targets = self.inert_pattern(target, fine, self.inside(t, regions))
+            stores: list = []
+            targets = self.pattern(target, fine, False, self.inside(t, regions), statement, stores)
             if isinstance(operand, ir.Code) and (lengths := types.shape_of(operand)[1]) is not None:
                 for value, length in zip(targets, lengths, strict=False):
                     if isinstance(value, ir.Value):
                         value.length = length
             self.emit(ir.Unpack(targets, operand, self.found.location(statement)))
             self.see_rows(targets, operand, statement)
+            self.store_all(stores, statement)
             return
         if not isinstance(operand, ir.Value):
             inert = Inert(code_node(operand), getattr(operand, "reads", {}), t, False, True, regions)
@@ -405,7 +407,7 @@ class Statements:
             else:  # it is repeated, or cut off
                 places = self.op(operator.getitem, [array, self.index(target.slice)], {}, statement)
                 thing = self.resized(self.operand(thing), places, statement)
-        if array is not None and self.is_followed(array, thing):
+        if array is not None:
             thing = self.placed_before(thing, target.slice)
             self.write_into(array, self.index(target.slice), thing, None, statement)
             return

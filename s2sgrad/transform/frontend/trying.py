@@ -42,7 +42,7 @@ class Trying:
     """The part of `Lowering` that deals with `try` blocks."""
 
     def statement_Try(self, statement, after):
-        followed = self.may_be_active(statement) or self.writes_arguments(statement) or self.has_apart(statement)
+        followed = self.may_be_active(statement) or self.writes_arrays(statement) or self.has_apart(statement)
         followed = followed or any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
         if not followed or not is_passed_through(statement) or statement.orelse:
             self.verbatim(statement, after=after)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import operator
-from collections.abc import Callable
 
 import gast
 import numpy as np
@@ -11,28 +10,12 @@ from s2sgrad.rules import table
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve
-from s2sgrad.transform.frontend.kinds import constant_of, is_active, text
+from s2sgrad.transform.frontend.kinds import SEQUENCES, constant_of, is_active, text
 from s2sgrad.transform.ir import Kind
 
 FILLING = {np.putmask, np.fill_diagonal, np.put, np.place}
 AT = {np.add.at: np.add, np.subtract.at: np.subtract}
 ORDERING = {"sort": np.sort, "partition": np.partition}
-
-
-@dataclasses.dataclass(slots=True)
-class Made:
-    """What a call writes, where no expression says it.
-
-    Attributes
-    ----------
-    source : list
-        The expressions that it is made of.
-    make : callable
-        Gives it, from the array that is written into and the index there.
-    """
-
-    source: list
-    make: Callable
 
 
 def placed(node, like):
@@ -43,6 +26,18 @@ def placed(node, like):
 def attribute(node, name: str):
     """``np.where`` for ``np.copyto``."""
     return gast.Attribute(node.value, name, gast.Load())
+
+
+def fits(thing: ir.Type, array: ir.Type) -> bool:
+    """May a call write a thing into an array where an assignment may, as far as that is known? Else it may raise.
+
+    >>> counts = ir.Type(Kind.ARRAY, "int64", 1)
+    >>> fits(ir.INT, counts), fits(ir.FLOAT, counts)
+    (True, False)
+    """
+    floats = (array.dtype or "").startswith(("float", "complex"))
+    whole = (array.dtype or "").startswith(("int", "uint")) and thing.dtype == "int"
+    return floats or whole or types.same_dtype(thing, array)
 
 
 class WritingCalls:
@@ -59,13 +54,12 @@ class WritingCalls:
             return None
         target, index, value, function = self.writing(call) or (None,) * 4
         array = None if target is None else self.written_array(target)
-        if array is None or not (array.type.dtype or "").startswith(("float", "complex")):
-            return None
-        source = value.source if isinstance(value, Made) else [value]
-        if not (self.is_followed(array, None) or any(map(self.may_be_active, source))):
+        if array is None:
             return None
         place = (None if array.type.ndim else ir.Constant(Ellipsis)) if index is None else self.index(index)
-        thing = value.make(array, place) if isinstance(value, Made) else self.expression(value)
+        thing = value(array, place) if callable(value) else self.expression(value)
+        if not fits(self.type_of(thing), array.type):
+            self.refuse(f"what {text(call.func)} does with an array that may hold no floats", statement)
         if index is None and not types.same_dtype(self.type_of(thing), array.type):
             known = self.static(call.func)
             if known is not None and not isinstance(known.value, np.ufunc) and known.value is not np.copyto:
@@ -74,7 +68,10 @@ class WritingCalls:
         return target
 
     def writing(self, call) -> tuple | None:
-        """Where a call writes, at which index, what, and by which function: of the syntax of the call."""
+        """Where a call writes, at which index, what, and by which function: of the syntax of the call.
+
+        What no expression says is a function, which gives it from the array that is written into and the index.
+        """
         known = self.static(call.func)
         known = known.value if known is not None else None
         args, words = call.args, [k.arg for k in call.keywords]
@@ -102,8 +99,7 @@ class WritingCalls:
             return None  # what a parameter `out` of a user's function is for, its body says
         if isinstance(known, np.ufunc) and sorted(words) == ["out", "where"]:
             (out,) = (k.value for k in call.keywords if k.arg == "out")
-            made = Made([call], lambda array, place: self.masked(call, array))
-            return out, None, made, None
+            return out, None, lambda array, place: self.masked(call, array), None
         if words.count("out") == 1 and "where" not in words:
             others = [k for k in call.keywords if k.arg != "out"]
             (out,) = (k.value for k in call.keywords if k.arg == "out")
@@ -142,7 +138,7 @@ class WritingCalls:
             return None
         return array, None, placed(gast.Call(where, [mask, value, array], []), call), None
 
-    def ordered(self, function, call) -> Made:
+    def ordered(self, function, call):
         """What ``a.sort()`` and ``a.partition(k)`` write into `a`."""
 
         def make(array, place):
@@ -151,9 +147,9 @@ class WritingCalls:
             thing.type = dataclasses.replace(array.type, contiguous=False)
             return thing
 
-        return Made([], make)
+        return make
 
-    def repeated(self, node, call) -> Made:
+    def repeated(self, node, call):
         """What is written at an index, where it is repeated as often as there are places."""
 
         def make(array, place):
@@ -162,7 +158,7 @@ class WritingCalls:
                 return thing
             return self.resized(thing, self.op(operator.getitem, [array, place], {}, call), call)
 
-        return Made([node], make)
+        return make
 
     def resized(self, thing, places, call):
         """What fills `places`, of an array that is repeated or cut off."""
@@ -215,7 +211,7 @@ class WritingCalls:
             thing.type = dataclasses.replace(array.type, contiguous=False)
             return thing
 
-        return args[0], None, Made([args[2]], make), None
+        return args[0], None, make, None
 
     def is_mask(self, node) -> bool:
         """Does an expression give an array of truth values?"""
@@ -227,7 +223,10 @@ class WritingCalls:
         _, thing = self.branch(lambda: self.expression(node))
         t = self.type_of(thing)
         shape = types.axes_of(t)
-        return t.kind is Kind.NUMBER or (t.kind is Kind.ARRAY and bool(shape) and all(map(axes.is_some, shape)))
+        listed = t.kind in SEQUENCES and bool(t.items)
+        return (
+            t.kind is Kind.NUMBER or listed or (t.kind is Kind.ARRAY and bool(shape) and all(map(axes.is_some, shape)))
+        )
 
     def flat(self, array, call):
         """``array.ravel()``"""

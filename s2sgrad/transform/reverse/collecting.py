@@ -172,7 +172,7 @@ class Collecting:
             made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
             if not made and v not in entering:
                 continue  # defined further out
-            # The user's own statements may have changed it before it was used, but not between two uses.
+            # It is written over after its last use: the copy stands there, mostly where it is saved.
             uses = [i for i, s in enumerate(forward.statements) if reads(s, v)]
             at = uses[-1] if uses else made
             if v.type.kind is not Kind.ARRAY:

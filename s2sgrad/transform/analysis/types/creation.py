@@ -56,7 +56,7 @@ def _asarray(a, dtype=None, *options, **keywords) -> Type:
         return UNKNOWN
     result = strong(t.dtype) if dtype is None else given_dtype(dtype)
     if t.kind not in (Kind.ARRAY, Kind.NUMBER):
-        return Type(dtype=result)
+        return Type(Kind.ARRAY, result)
     return one_array(result, t.ndim, t.shape)
 
 
