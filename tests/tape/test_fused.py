@@ -35,6 +35,8 @@ def arguments(function, arity, dtype, numbers=()):
     args = [BOXES[dtype][0.7] if i in numbers else rng.uniform(0.2, 0.9, (2, 3)).astype(dtype) for i in range(arity)]
     if "arccosh" in getattr(function, "__name__", ""):
         args[0] = 1.0 + args[0]
+    if getattr(function, "__name__", "") == "ndtri_exp":  # of logarithms of probabilities
+        args[0] = -args[0]
     return args
 
 
