@@ -28,12 +28,17 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 
 def put(a, ind, v, mode="raise"):
-    ind = np.asarray(ind)
+    ind = np.ravel(np.asarray(ind))
+    if not ind.size:
+        return
     if mode == "wrap":
         ind = ind % a.size
     elif mode == "clip":
         ind = np.clip(ind, 0, a.size - 1)
-    a[np.unravel_index(np.ravel(ind) % a.size, a.shape)] = np.resize(v, ind.size)
+    else:
+        ind = np.arange(a.size)[ind]  # which raises what `np.put` does
+    if np.size(plain(v)):
+        a[np.unravel_index(ind, a.shape)] = np.resize(v, ind.size)
 
 
 def _require_safe(target, values):
@@ -48,11 +53,15 @@ def _require_safe(target, values):
 def place(arr, mask, vals):
     mask = np.asarray(mask, bool)
     _require_safe(arr, vals)
+    if not np.size(plain(vals)) and np.any(mask):
+        raise ValueError("Cannot insert from an empty array!")
     arr[mask] = np.resize(vals, np.count_nonzero(mask))
 
 
 def putmask(a, mask, values):
     _require_safe(a, values)
+    if not np.size(plain(values)):
+        return
     a[...] = np.where(np.reshape(np.asarray(mask, bool), a.shape), np.resize(values, a.shape), a)
 
 

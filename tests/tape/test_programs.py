@@ -3,10 +3,12 @@
 import copy
 import functools
 import math
+import re
 
 import numpy as np
 import pytest
 
+from s2sgrad import value_and_grad
 from s2sgrad.runtime.fallback import tape_vjp
 from tests.tape.numeric import differences, grad
 
@@ -554,3 +556,39 @@ def test_results_of_every_shape():
     assert out["c"] is X
     d = pullback({"a": np.ones(4), "b": (1.0, 0.0), "c": np.arange(4.0)})[0]
     np.testing.assert_allclose(d, 3 + np.arange(4.0))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y, x: np.put(y, [2, 3], x[:2]),
+        lambda y, x: np.put(y, [-1, -3], x[:2]),
+        lambda y, x: np.put(y, [-4], x[:2]),
+        lambda y, x: np.put(y, [0], x[:0]),
+        lambda y, x: np.put(y, [], x[:1]),
+        lambda y, x: np.put(y, [5, -7], x[:2], mode="wrap"),
+        lambda y, x: np.put(y, [5, -7], x[:2], mode="clip"),
+        lambda y, x: np.put(y, [[0], [1]], x[2]),
+        lambda y, x: np.place(y, [True, False, True], x[:0]),
+        lambda y, x: np.place(y, [False] * 3, x[:0]),
+        lambda y, x: np.putmask(y, [True, False, True], x[:0]),
+        lambda y, x: np.putmask(y, [True, False, True], x[:2]),
+    ],
+)
+def test_writes_out_of_bounds_and_of_nothing_do_what_numpy_does(write):
+    def function(x):
+        y = x * 2
+        write(y, x)
+        return np.sum(y * y)
+
+    x = np.arange(1.0, 4.0)
+    try:
+        expected = function(x.copy())
+    except (IndexError, ValueError) as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            value_and_grad(function, mode="tape")(x)
+        return
+    value, found = value_and_grad(function, mode="tape")(x)
+    steps = 1e-6 * np.eye(3)
+    assert value == expected
+    assert np.allclose(found, [(function(x + h) - function(x - h)) / 2e-6 for h in steps], rtol=1e-6, atol=1e-8)
