@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from s2sgrad.errors import MissingRuleError
+from s2sgrad.rules.linalg import is_inverted
 from s2sgrad.rules.table import jvp, linear, vjp
 from s2sgrad.runtime.arrays import embed, filled, part, unbroadcast, widened, zeros_of
 
@@ -13,11 +15,24 @@ def columns(b):
     return np.reshape(b, (np.shape(b)[0], -1))
 
 
+def solver(a, rcond):
+    """The matrix that gives the solution: what its tolerance leaves out is about zero."""
+    eps = np.finfo(a.dtype).eps
+    if rcond is None:
+        return np.linalg.pinv(a, rcond=eps * max(np.shape(a)))
+    p = np.linalg.pinv(a, rcond=np.maximum(rcond, eps))
+    if not is_inverted(a, p):
+        raise MissingRuleError(
+            "np.linalg.lstsq has no derivative rule where rcond leaves out singular values that are not about zero"
+        )
+    return p
+
+
 @vjp(np.linalg.lstsq, "a", "b")
 def lstsq_pullback(g, out, a, b, rcond=None):
     """Golub and Pereyra's formula for the solution, which is ``pinv(a) @ b``; the rank must not change."""
     a = widened(a, out[0])
-    p, h = np.linalg.pinv(a), np.conj(np.transpose(a))
+    p, h = solver(a, rcond), np.conj(np.transpose(a))
     x, right, gx = columns(out[0]), columns(b), columns(filled(part(g, 0), out[0]))
     residual = right - a @ x
     u = np.conj(np.transpose(p)) @ gx
@@ -33,10 +48,10 @@ def lstsq_pullback(g, out, a, b, rcond=None):
     return unbroadcast(da, a), unbroadcast(np.reshape(u, np.shape(b)), b)
 
 
-def lstsq_change(da, db, out, a, b):
+def lstsq_change(da, db, out, a, b, rcond):
     """The changes of the results for changes of both arguments."""
     a = widened(a, out[0])
-    p = np.linalg.pinv(a)
+    p = solver(a, rcond)
     x, right = columns(out[0]), columns(b)
     residual = right - a @ x
     dh = np.conj(np.transpose(da))
@@ -52,8 +67,8 @@ def lstsq_change(da, db, out, a, b):
 
 jvp(
     np.linalg.lstsq,
-    a=lambda t, out, a, b, rcond=None: lstsq_change(t, zeros_of(b), out, a, b),
-    b=lambda t, out, a, b, rcond=None: lstsq_change(zeros_of(a), t, out, a, b),
+    a=lambda t, out, a, b, rcond=None: lstsq_change(t, zeros_of(b), out, a, b, rcond),
+    b=lambda t, out, a, b, rcond=None: lstsq_change(zeros_of(a), t, out, a, b, rcond),
 )
 
 # ---------------------------------------------------------------- polynomials

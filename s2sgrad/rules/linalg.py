@@ -10,7 +10,7 @@ Hermitian (`eigh`, `cholesky`) gets a Hermitian cotangent.
 import numpy as np
 
 from s2sgrad.errors import MissingRuleError
-from s2sgrad.rules.table import jvp, linear, vjp
+from s2sgrad.rules.table import inactive, jvp, linear, vjp
 from s2sgrad.runtime.arrays import embed_diagonal, filled, over, part, times, unbroadcast, zeros_of
 
 
@@ -54,14 +54,38 @@ vjp(np.linalg.inv, a=inv_pullback)
 jvp(np.linalg.inv, a=lambda t, out, a: -(out @ t @ out))
 
 
+def as_inverted(a, out, tolerance, hermitian):
+    """The matrix that `out` is the pseudoinverse of: of a Hermitian one, half is read."""
+    if hermitian:
+        a = np.tril(a) + adjoint(np.tril(a, -1))
+    if tolerance is not None and not is_inverted(a, out):
+        raise MissingRuleError(
+            "np.linalg.pinv has no derivative rule where it leaves out singular values that are not about zero"
+        )
+    return a
+
+
+def is_inverted(a, p):
+    """Is `p` the pseudoinverse of all of `a`, up to rounding?"""
+    rest, size, inverse = (np.max(np.abs(m), initial=0.0) for m in (a - a @ p @ a, a, p))
+    rounding = 1e2 * np.finfo(a.dtype).eps * size * max(1.0, size * inverse * max(a.shape[-2:]))
+    return bool(rest <= rounding or rest * inverse <= 1e-8)
+
+
+inactive(is_inverted)
+
+
 def pinv_pullback(g, out, a, rcond=None, hermitian=False, *, rtol=None):
     """Golub and Pereyra's formula; the rank must not change."""
+    a = as_inverted(a, out, rtol if rcond is None else rcond, hermitian)
     p, ph, gh = out, adjoint(out), adjoint(g)
     d = -(ph @ g @ ph) + (gh @ p - a @ (p @ gh @ p)) @ ph + ph @ (p @ gh - p @ gh @ p @ a)
     return (d + adjoint(d)) / 2 if hermitian else d
 
 
 def pinv_pushforward(t, out, a, rcond=None, hermitian=False, *, rtol=None):
+    a = as_inverted(a, out, rtol if rcond is None else rcond, hermitian)
+    t = (t + adjoint(t)) / 2 if hermitian else t
     p, ph, th = out, adjoint(out), adjoint(t)
     return -(p @ t @ p) + p @ ph @ (th - th @ a @ p) + (th - p @ a @ th) @ ph @ p
 

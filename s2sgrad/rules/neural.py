@@ -350,6 +350,9 @@ def norm_pullback(g, out, x, order, axis, keepdims):
         hit = size == out
         share = hit / np.sum(hit, axis=axis, keepdims=True, dtype=size.dtype)
         return g * share * sgn(x)
+    if order < 1:  # a cusp at zero
+        power = np.where(size == 0, 0.0, np.power(np.where(size == 0, 1.0, size), order - 1))
+        return g * np.power(out, 1 - order) * power * sgn(x)
     return g / np.power(np.where(out == 0, 1.0, out), order - 1) * np.power(size, order - 1) * sgn(x)
 
 

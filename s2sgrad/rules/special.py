@@ -82,6 +82,7 @@ def zeta(s, x):
             sign = np.where(s % 1 == 0, 1.0 - 2.0 * (s % 2), np.nan)
             mirrored = _zetas(s, z - np.floor(z)) + sign * (_zetas(s, np.ceil(z) - z) - out)
             out = np.where(negative, np.where(z == np.floor(z), np.inf, mirrored), out)
+        out = np.where(s < 1, np.nan, out)
     return _in_type_of(x, out)
 
 

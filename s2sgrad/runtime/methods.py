@@ -17,24 +17,49 @@ from s2sgrad.runtime.surroundings import home_of, is_ours
 
 _LIBRARIES = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _lock = threading.Lock()
-_watched: dict = {}  # class -> [how many sessions have met it, its own attributes that are replaced]
+_watched: dict = {}  # class -> [how many sessions have met it, its attributes that are replaced and what stands there]
 
 
-def _seen(function, current):
-    """`function` as an attribute of a class: in a thread with a session, what this makes of it."""
+class Seen:
+    """A function in a class: what the session of the thread makes of it, bound as it would be.
 
-    def method(*args, **kwargs):
+    It is no function of its own, which calls would go through: those are as deep as without it.
+    """
+
+    __slots__ = ("attribute", "current")
+
+    def __init__(self, attribute, current):
+        self.attribute = attribute
+        self.current = current
+
+    def __get__(self, instance, owner=None):
+        session = self.current.session
+        attribute = self.attribute
+        if session is not None:
+            function = session.function(getattr(attribute, "__func__", attribute))
+            attribute = function if attribute.__class__ is types.FunctionType else type(attribute)(function)
+        return attribute.__get__(instance, owner)
+
+    def __call__(self, *args, **kwargs):
+        """As an entry of the dictionary of the class, where it is no method."""
+        return self.__get__(None, object)(*args, **kwargs)
+
+
+def _part(function, current):
+    """A part of a property: in a thread with a session, what this makes of it."""
+
+    def part(*args):
         session = current.session
-        return (function if session is None else session.function(function))(*args, **kwargs)
+        return (function if session is None else session.function(function))(*args)
 
-    return functools.wraps(function)(method)
+    return functools.wraps(function)(part)
 
 
-_CODE = _seen(len, None).__code__
+_CODE = _part(len, None).__code__
 
 
 def own_function(function):
-    """The function of the user's that a replaced one stands for; all else as it is."""
+    """The function of the user's that a part of a property stands for; all else as it is."""
     return function.__wrapped__ if function.__code__ is _CODE else function
 
 
@@ -45,13 +70,19 @@ def _is_seen(value) -> bool:
 def _replaced(attribute, current):
     """What stands for an attribute of a class; None for one that may stay."""
     if _is_seen(attribute):
-        return _seen(attribute, current)
-    if isinstance(attribute, (staticmethod, classmethod)) and _is_seen(attribute.__func__):
-        return type(attribute)(_seen(attribute.__func__, current))
+        return Seen(attribute, current)
+    if type(attribute) in (staticmethod, classmethod) and _is_seen(attribute.__func__):
+        return Seen(attribute, current)
     if type(attribute) is property:
         parts = [attribute.fget, attribute.fset, attribute.fdel]
-        return property(*[_seen(f, current) if _is_seen(f) else f for f in parts], attribute.__doc__)
+        return property(*[_part(f, current) if _is_seen(f) else f for f in parts], attribute.__doc__)
     return None
+
+
+@functools.cache
+def users_classes(cls) -> tuple:
+    """A class of the user's and those of its bases that are."""
+    return tuple([base for base in cls.__mro__ if _is_users(base)])
 
 
 @functools.cache
@@ -61,7 +92,7 @@ def classes_to_watch(cls) -> tuple:
         return ()
     if issubclass(cls, (np.ndarray, BaseException)):
         return ()
-    return tuple([base for base in cls.__mro__ if _is_users(base)])
+    return users_classes(cls)
 
 
 def _is_users(cls) -> bool:
@@ -78,16 +109,18 @@ def watch(cls, current) -> None:
             return
         found = {name: _replaced(attribute, current) for name, attribute in vars(cls).items()}
         found = {name: new for name, new in found.items() if new is not None}
-        _watched[cls] = [1, {name: vars(cls)[name] for name in found}]
+        _watched[cls] = [1, {name: (vars(cls)[name], new) for name, new in found.items()}]
         for name, new in found.items():
             type.__setattr__(cls, name, new)
 
 
 def release(cls) -> None:
+    """Give a class its functions back, but for those that the function has replaced itself."""
     with _lock:
         entry = _watched[cls]
         entry[0] -= 1
         if entry[0] == 0:
             del _watched[cls]
-            for name, attribute in entry[1].items():
-                type.__setattr__(cls, name, attribute)
+            for name, (attribute, new) in entry[1].items():
+                if vars(cls).get(name) is new:
+                    type.__setattr__(cls, name, attribute)

@@ -21,7 +21,7 @@ from s2sgrad.runtime.record import NATIVE, Traced, apply, call_plain
 from s2sgrad.runtime.refusals import missing, unseen
 from s2sgrad.runtime.results import wrap
 from s2sgrad.runtime.shortcuts import binary, unary
-from s2sgrad.runtime.tensor import Tensor
+from s2sgrad.runtime.tensor import STAND_INS, Tensor
 from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost
 
 _FAMILY = {"numpy", "scipy", "math", "cmath"}
@@ -288,6 +288,17 @@ for _kind in (np.float64, np.float32, np.complex128, np.complex64):
 class _Making(type):
     """The class of the class of arrays: the tape holds those that it makes."""
 
+    def __new__(meta, name, bases, namespace, **kwargs):
+        """A class of the function's that is of arrays is so of NumPy's own."""
+        if any(type(base) is _Making for base in bases):
+            return types.new_class(
+                name,
+                tuple([np.ndarray if type(base) is _Making else base for base in bases]),
+                kwargs,
+                lambda body: body.update(namespace),
+            )
+        return super().__new__(meta, name, bases, namespace)
+
     def __call__(cls, *args, **kwargs):
         if isinstance(args[2] if len(args) > 2 else kwargs.get("buffer"), Tensor):
             raise lost("a buffer")
@@ -306,7 +317,8 @@ class _Making(type):
         return hash(np.ndarray)
 
 
-CLASSES[np.ndarray] = _Making("ndarray", (np.ndarray,), {"__doc__": np.ndarray.__doc__})
+CLASSES[np.ndarray] = _Making("ndarray", (np.ndarray,), {"__doc__": np.ndarray.__doc__, "__module__": "numpy"})
+STAND_INS.update({kind: CLASSES[kind] for kind in CLASSES if isinstance(kind, type) and kind is not np.vectorize})
 BUILTINS = {"float": CLASSES[float], "complex": CLASSES[complex], "type": _Type}
 _originals.update({id(version): getattr(builtins, name) for name, version in BUILTINS.items()})
 

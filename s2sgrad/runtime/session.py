@@ -17,7 +17,7 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.arguments import is_active, plain
 from s2sgrad.runtime.arrays import is_differentiable, is_promotable
 from s2sgrad.runtime.location import user_location
-from s2sgrad.runtime.methods import classes_to_watch, own_function, release, watch
+from s2sgrad.runtime.methods import Seen, classes_to_watch, own_function, release, users_classes, watch
 from s2sgrad.runtime.namespace import (
     CLASSES,
     JOINS,
@@ -57,7 +57,7 @@ class Session:
         self.copies = {}
         self.holders = []
         self.containers = []
-        self.classes = set()
+        self.classes = {}  # those of the user's that it has met, and whether it watches them
         self.current = current  # the session of each thread
 
     # -- turning values into what recorded code sees
@@ -112,10 +112,21 @@ class Session:
 
     def meet_class(self, cls):
         """Watch what the methods of a class of the user's do."""
-        for one in classes_to_watch(cls) if self.current is not None else ():
-            if one not in self.classes:
-                self.classes.add(one)
+        if self.current is None or cls in self.classes:
+            return
+        watched = classes_to_watch(cls)
+        for one in users_classes(cls):
+            if one in self.classes:
+                continue
+            self.classes[one] = one in watched
+            if one in watched:
                 watch(one, self.current)
+            self.containers.append(one)
+            for value in list(vars(one).values()):
+                if isinstance(value, type):
+                    self.meet_class(value)
+                elif type(value) not in _DESCRIPTORS and _may_hold_objects(value):
+                    self.meet(value)
 
     def meet(self, value):
         """Watch what the methods of an object do, and those of the objects that it holds."""
@@ -369,6 +380,9 @@ class Session:
                 if twin is value:
                     return function
             return value
+        if kind is types.MethodType:
+            function = self.settled(value.__func__)
+            return value if function is value.__func__ else types.MethodType(function, value.__self__)
         if kind is types.FunctionType or isinstance(value, type):
             return real_version(value)
         if isinstance(value, Namespace):
@@ -439,8 +453,9 @@ class Session:
             table.clear()
         self.holders.clear()
         self.containers.clear()
-        for cls in self.classes:
-            release(cls)
+        for cls, is_watched in self.classes.items():
+            if is_watched:
+                release(cls)
         self.classes.clear()
 
     def _sync(self, value, twin, shown):
@@ -477,7 +492,12 @@ class Session:
             elif type(holder) is np.ndarray:
                 for k, item in np.ndenumerate(holder):
                     self._clean_item(holder, k, item, queue)
-            elif hasattr(holder, "__dict__") and not isinstance(holder, (type, types.ModuleType, types.FunctionType)):
+            elif isinstance(holder, type):
+                for k, item in list(vars(holder).items()):
+                    if k != "__dict__" and type(item) not in _DESCRIPTORS:
+                        self._clean_item(holder, k, item, queue, type.__setattr__)
+                continue
+            elif hasattr(holder, "__dict__") and not isinstance(holder, (types.ModuleType, types.FunctionType)):
                 attributes = holder.__dict__
                 if type(attributes) is dict:
                     queue.append(attributes)
@@ -497,7 +517,17 @@ class Session:
 
 
 _OBJECT = np.dtype(object)
-_STAND_INS = (Traced, tuple, types.FunctionType, types.ModuleType, type)  # what the tape may have put there, or in it
+_DESCRIPTORS = frozenset(
+    (Seen, staticmethod, classmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType)
+)
+_STAND_INS = (
+    Traced,
+    tuple,
+    types.FunctionType,
+    types.MethodType,
+    types.ModuleType,
+    type,
+)  # what the tape may have put there, or in it
 
 
 def _has_attributes(value) -> bool:

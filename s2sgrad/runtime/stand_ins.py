@@ -190,6 +190,7 @@ def ufunc_method(ufunc, method):
                 return apply(known, args, {"axis": 0, **kwargs})
         if method == "outer":
             a, b = args
+            b = b if isinstance(plain(b), (np.ndarray, np.generic)) else apply(np.asarray, (b,))  # of a type of its own
             a = apply(np.reshape, (a, np.shape(plain(a)) + (1,) * np.ndim(plain(b))))
             return apply(ufunc, (a, b), kwargs)
         if method == "at":

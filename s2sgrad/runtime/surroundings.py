@@ -34,7 +34,22 @@ def _import(name, namespace=None, *args):
     return recording(builtins.__import__(name, namespace, *args))
 
 
-_BUILTINS = {**builtins.__dict__, "__import__": _import}
+def _build_class(body, name, *bases, **kwargs):
+    """A ``class`` statement of recorded code: its body looks names up past `Globals.__missing__`."""
+    around = body.__globals__
+    if type(around) is Globals:
+        for used in _names_in(body.__code__):
+            if used not in around and (used in around.real or used in BUILTINS):
+                around[used]
+    return builtins.__build_class__(body, name, *bases, **kwargs)
+
+
+@functools.cache
+def _names_in(code) -> frozenset:
+    return frozenset(code.co_names)
+
+
+_BUILTINS = {**builtins.__dict__, "__import__": _import, "__build_class__": _build_class}
 
 
 class Globals(dict):

@@ -84,6 +84,9 @@ class Tensor:
         return twin
 
 
+STAND_INS: dict = {}  # of classes of arrays and numbers: what recorded code finds under their names
+
+
 class Traced(Tensor):
     """A tensor that behaves as the array or number it wraps."""
 
@@ -91,7 +94,8 @@ class Traced(Tensor):
 
     @property
     def __class__(self):
-        return type(self.primal)
+        kind = type(self.primal)
+        return STAND_INS.get(kind, kind)
 
 
 def tensor_like(model, data, node):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from s2sgrad import grad
-from s2sgrad.errors import MissingRuleError
+from s2sgrad.errors import MissingRuleError, TapeError
+from tests.tape.numeric import differences
 
 X = np.array([0.3, -1.2, 0.8])
 
@@ -13,6 +14,8 @@ REFUSED = {
     "cross of three and two": lambda x: np.sum(np.cross(x, x[:2])),
     "quantile among nan by steps": lambda x: np.nanquantile(x, 0.3, method="lower"),
     "pad with the mean": lambda x: np.sum(np.pad(x, 1, mode="mean")),
+    "pseudoinverse of the larger part": lambda x: np.sum(np.linalg.pinv(np.diag(x), rcond=0.5)),
+    "fit to the larger part": lambda x: np.sum(np.linalg.lstsq(np.diag(x), np.ones(3), rcond=0.5)[0]),
     "order of the memory": lambda x: np.sum(np.ravel(x, "K")),
 }
 
@@ -23,6 +26,30 @@ REFUSED = {
 def test_call_that_is_not_covered(f, mode):
     with pytest.raises(MissingRuleError):
         grad(f, mode=mode)(X)
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+def test_array_around_a_buffer(mode):
+    with pytest.raises(TapeError, match="buffer"):
+        grad(lambda x: np.sum(np.ndarray((3,), np.float64, x) ** 2), mode=mode)(X)
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_tolerance_that_leaves_out_zeros_only(mode):
+    a = lambda x: np.stack([x, 2 * x, np.array([1.0, 0.0, 1.0])])  # noqa: E731
+    for f in (
+        lambda x: np.sum(np.linalg.pinv(a(x), rcond=1e-9) ** 2),
+        lambda x: np.sum(np.linalg.lstsq(a(x), np.array([1.0, 2.0, -1.0]), rcond=1e-9)[0] ** 2),
+    ):
+        np.testing.assert_allclose(grad(f, mode=mode)(X), differences(f, X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_of_a_matrix_said_to_be_symmetric_one_half_is_read(mode):
+    a, c = np.array([[2.0, 7.0], [0.5, 1.0]]), np.array([[1.0, 3.0], [2.0, -1.0]])
+    found = grad(lambda a: np.sum(np.linalg.pinv(a, hermitian=True) * c), mode=mode)(a)
+    right = grad(lambda a: np.sum(np.linalg.inv(a) * c), mode=mode)(np.array([[2.0, 0.5], [0.5, 1.0]]))
+    np.testing.assert_allclose(found, (right + right.T) / 2)
 
 
 @pytest.mark.parametrize("mode", ["compiled", "tape"])

@@ -106,6 +106,22 @@ def test_outside_of_the_support_nothing_changes(method, mode):
         assert grad(lambda a: function(-1.0, a), mode=mode)(shape) == 0.0  # noqa: B023
 
 
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+@pytest.mark.filterwarnings("ignore:floating point number truncated", "ignore:non-integer arg n")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: special.kn(2.6, x),
+        lambda x: special.yn(-1.4, x),
+        lambda x: special.expn(1.7, x),
+        lambda x: special.expn(0.7, x),
+        lambda x: special.bdtr(1.0, 3.8, x),
+    ],
+)
+def test_orders_that_are_cut_to_integers(f, mode):
+    np.testing.assert_allclose(grad(f, mode=mode)(0.6), (f(0.6 + 1e-6) - f(0.6 - 1e-6)) / 2e-6, rtol=1e-6)
+
+
 def test_exported_source_runs(tmp_path):
     f = PROGRAMS["likelihood"]
     gradient = grad(f)

@@ -3,6 +3,7 @@
 import abc
 import math
 import threading
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,3 +121,120 @@ def test_other_threads_do_not_record():
 
 
 OUTSIDE = Spring(np.ones(2))
+
+
+def recorded(f):
+    """What a function has done to the world when it was recorded once."""
+    value_and_grad(f, mode="tape")(X)
+
+
+def test_what_the_function_stores_in_a_class_is_plain_afterwards():
+    class Model:
+        log: list = []
+        best = None
+
+        @classmethod
+        def setup(cls, x):
+            cls.weights = np.asarray(x) * 2
+
+        def loss(self, x):
+            self.setup(x)
+            self.log.append(x * self.weights)
+            Model.best = (self, np.sum(x))
+            return np.sum(self.log[-1])
+
+    recorded(lambda x: Model().loss(x))
+    assert type(Model.weights) is type(Model.log[0]) is np.ndarray
+    assert type(Model.best[1]) is np.float64
+
+
+def test_methods_that_the_function_replaces_or_deletes_stay_so():
+    class Model:
+        def loss(self, x):
+            return np.sum(x)
+
+        def twice(self, x):
+            return np.sum(np.asarray(x)) * 2
+
+        def other(self, x):
+            return x
+
+    def f(x):
+        first = Model().loss(x)
+        Model.loss = Model.twice
+        del Model.other
+        return first + Model().loss(x)
+
+    value, gradient = value_and_grad(f, mode="tape")(X)
+    np.testing.assert_array_equal(gradient, [3.0, 3.0, 3.0])
+    assert Model.loss is Model.twice
+    assert not hasattr(Model, "other")
+
+
+def test_methods_are_kept_as_what_they_are():
+    class Model:
+        def loss(self, x, power=2):
+            return np.sum(np.asarray(x) ** power)
+
+    model, kept = Model(), []
+
+    def f(x):
+        model.hook = model.loss
+        kept.extend([Model.loss, model.loss, Model.loss.__defaults__])
+        return model.hook(x)
+
+    recorded(f)
+    assert model.hook == model.loss
+    assert kept == [Model.loss, model.loss, (2,)]
+
+
+def test_methods_are_called_as_deep_as_without_the_tape():
+    class Chain:
+        def value(self, x, n):
+            return np.asarray(x) if n == 0 else self.value(x * 1.0, n - 1)
+
+        def place(self, x):
+            warnings.warn("here", stacklevel=2)
+            return np.sum(x)
+
+    value, gradient = value_and_grad(lambda x: np.sum(Chain().value(x, 600)), mode="tape")(X)
+    np.testing.assert_array_equal(gradient, np.ones(3))
+    with pytest.warns(UserWarning, match="here") as found:
+        recorded(lambda x: Chain().place(x))
+    assert found[0].filename == __file__
+
+
+def test_what_a_class_holds_is_seen():
+    class Outer:
+        class Inner:
+            def __init__(self, x):
+                self.x = np.asarray(x) * 2
+
+        class Twice:
+            def __get__(self, instance, owner):
+                return np.asarray(instance.x) * 2
+
+        twice = Twice()
+
+        def make(self, x):
+            self.x = self.Inner(x).x
+            return np.sum(self.twice * x)
+
+    f = lambda x: Outer().make(x)  # noqa: E731
+    np.testing.assert_allclose(value_and_grad(f, mode="tape")(X)[1], 8 * X)
+
+
+def test_the_body_of_a_class_finds_the_names_around_it():
+    def f(x):
+        class Scaled:
+            scale = np.asarray(x) * FACTOR
+
+            def loss(self):
+                return np.sum(np.asarray(self.scale) * x)
+
+        return Scaled().loss()
+
+    np.testing.assert_allclose(value_and_grad(f, mode="tape")(X)[1], 2 * FACTOR * X)
+
+
+FACTOR = 3.0

@@ -156,3 +156,32 @@ def test_what_is_put_together_keeps_its_type_and_directions_are_refused():
     assert grad(f)(np.ones(2, np.float32)).dtype == np.float32 and seen == [np.float32]
     with pytest.raises(TapeError, match="directions in a string"):
         grad(lambda x: np.r_["0,2", x, x].sum())(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x) if x.__class__ is np.ndarray and x[0].__class__ is np.float64 else 0.0,
+        lambda x: np.sum(x) if type(x).__module__ == np.ndarray.__module__ == "numpy" else 0.0,
+        lambda x: 0.0 if isinstance(x, rows()) else np.sum(x),
+    ],
+)
+def test_class_of_a_recorded_array(f):
+    np.testing.assert_array_equal(grad(f)(X), np.ones(3))
+
+
+def rows():
+    class Rows(np.ndarray):
+        def first(self):
+            return self[0]
+
+    assert Rows.__mro__[1] == np.ndarray and np.zeros(2).view(Rows).first() == 0
+    return Rows
+
+
+def test_outer_takes_a_number_as_an_array():
+    x = X.astype(np.float32)
+    for f in (lambda x: np.sum(np.hypot.outer(x, 1.7)), lambda x: np.sum(np.maximum.outer(0.1, x))):
+        out, pullback = tape_vjp(f, (x,), {}, [0])
+        assert out == f(x) and type(out) is np.float64
+        assert pullback(1.0)[0].dtype == np.float32

@@ -115,3 +115,18 @@ def test_norms_of_matrices_without_elements():
 
 def test_the_logarithm_of_a_negative_determinant_is_nan():
     assert torch.logdet(torch.eye(2).flip(0)).isnan() and torch.logdet(torch.zeros(2, 2)).item() == -float("inf")
+
+
+def test_tolerance_of_a_pseudoinverse():
+    a = np.diag([3.0, 2.0, 0.1])
+    assert np.allclose(torch.linalg.pinv(leaf(a), rtol=0.5).tolist(), np.diag([1 / 3, 0.5, 0.0]))
+    assert gradcheck(lambda a: torch.linalg.pinv(a, rtol=torch.tensor(1e-8)), leaf(a))
+
+
+@pytest.mark.parametrize(
+    ("order", "slopes"), [(0.5, [2.414213562373095, -1.7071067811865475, 0.0]), (-1, [0.0, 0.0, 0.0])]
+)
+def test_slopes_of_norms_with_cusps(order, slopes):
+    x = leaf([1.0, -2.0, 0.0])
+    torch.linalg.vector_norm(x, order).backward()
+    assert np.allclose(x.grad.tolist(), slopes)

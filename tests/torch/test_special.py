@@ -93,6 +93,7 @@ def test_parts_of_the_gamma_function():
     assert gradcheck(lambda x: torch.special.zeta(2.5, x), x)
     below = leaf(-0.5, -3.3, -1e-3, -1e6 - 0.25, -1e20, -float("inf"))
     assert torch.special.zeta(3.0, below[4:]).tolist() == [math.inf, math.inf]
+    assert math.isnan(torch.special.zeta(0.5, x)[0].item())
     assert np.allclose(torch.special.zeta(3.0, below[:2]).tolist(), [0.41439832211716, -34.3847227387426])
     assert torch.special.zeta(2.5, below[:2]).isnan().all()
     assert gradcheck(lambda x: torch.polygamma(2, x), below[:2].detach().requires_grad_())

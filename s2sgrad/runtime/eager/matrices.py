@@ -157,8 +157,10 @@ def svdvals(A):
 
 @_entered("pinv", "pinverse")
 def pinv(A, *, rtol=None):
-    """The pseudoinverse."""
-    return _solved("LinalgPinv", np.linalg.pinv, A)
+    """The pseudoinverse: singular values of at most `rtol` of the largest one count as zero."""
+    if rtol is None:
+        return _solved("LinalgPinv", np.linalg.pinv, A)
+    return _solved("LinalgPinv", np.linalg.pinv, A, rtol=rtol._a if isinstance(rtol, Tensor) else rtol)
 
 
 @_entered("matrix_power", "matrix_power")

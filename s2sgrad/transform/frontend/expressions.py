@@ -262,7 +262,7 @@ class Expressions(InertExpressions):
         """Does `function` give plain data whatever its arguments are?"""
         rule = table.lookup(function)
         if rule is not None:
-            return rule.kind == "inactive"
+            return rule.kind == "inactive" and function is not np.ndarray  # it may be of a buffer
         return function in self.session.plain(PLAIN_BUILTINS, function)
 
     def expressions(self, nodes: list) -> list:
@@ -559,6 +559,8 @@ class Expressions(InertExpressions):
             self.no_rule(function, node)
         if not args and rule.kind in ("linear", "general"):
             args, kwargs = first_by_position(rule, kwargs)
+        if function is np.ndarray and (len(args) > 2 or "buffer" in kwargs):
+            self.refuse("an array that is made around a buffer is not compiled", node)
         args = [self.as_array(a, function, args, node) for a in args]
         operands = [self.operand(a) for a in args]
         keywords = {name: self.operand(k) for name, k in kwargs.items()}
