@@ -79,13 +79,13 @@ def _replaced(attribute, current):
     return None
 
 
-@functools.cache
+@functools.lru_cache(256)  # classes that a function makes are made anew each time
 def users_classes(cls) -> tuple:
     """A class of the user's and those of its bases that are."""
     return tuple([base for base in cls.__mro__ if _is_users(base)])
 
 
-@functools.cache
+@functools.lru_cache(256)
 def classes_to_watch(cls) -> tuple:
     """A class of the user's and those of its bases that are; none of a class of a library, or of another metaclass."""
     if type(cls) not in (type, abc.ABCMeta) or any(is_ours(base.__module__) for base in cls.__mro__):

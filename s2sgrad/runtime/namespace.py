@@ -379,9 +379,9 @@ def _contiguous(a, dtype=None, *, like=None):
 NATIVE[np.ascontiguousarray] = _contiguous
 
 
-def _from_iter(values, dtype, count=-1, *, like=None):
+def _from_iter(iter, dtype, count=-1, *, like=None):
     """`np.fromiter` of recorded numbers."""
-    values = list(values) if count < 0 else [value for value, _ in zip(values, range(count), strict=False)]
+    values = list(iter) if count < 0 else [value for value, _ in zip(iter, range(count), strict=False)]
     return as_array(values, dtype)
 
 

@@ -541,7 +541,7 @@ def _may_hold_objects(item) -> bool:
     return kind in (list, tuple, dict, collections.deque) or _has_attributes(item)
 
 
-@functools.cache
+@functools.lru_cache(256)
 def _slots_of(cls) -> tuple:
     """The attributes of objects of a class that are not in a dictionary."""
     members = [(name, m) for base in cls.__mro__ if "__slots__" in vars(base) for name, m in vars(base).items()]

@@ -52,29 +52,53 @@ def _names_in(code) -> frozenset:
 _BUILTINS = {**builtins.__dict__, "__import__": _import, "__build_class__": _build_class}
 
 
+# Builtins that find names otherwise than by `Globals.__missing__`.
+_LOOKING = (globals, eval, exec)
+
+
 class Globals(dict):
     """A function's globals while it is recorded: names are looked up in the real ones once, and turned."""
 
-    __slots__ = ("session", "real", "shown")
+    __slots__ = ("session", "real", "shown", "filled")
 
     def __init__(self, session, real):
         self.session = session
         self.real = real
         self.shown = {"__builtins__": _BUILTINS}
         self["__builtins__"] = _BUILTINS
+        self.filled = False  # are all names of the real ones here, and no others?
 
     def __missing__(self, name):
         if name in self.real:
             value = self.real[name] if self.session.closed else self.session.turn(self.real[name])
         elif name in BUILTINS and not self.session.closed and "__builtins__" in self.real:
             value = BUILTINS[name]
+        elif name == "__import__" and not self.session.closed:
+            value = _import
         else:
             real = self.real.get("__builtins__", builtins)
             real = real if isinstance(real, dict) else real.__dict__
             value = real[name]
-        self.shown[name] = value
-        dict.__setitem__(self, name, value)
+            if value in _LOOKING and not self.session.closed:
+                self.fill()
+        if not self.filled or name in self.real:
+            self.shown[name] = value
+            dict.__setitem__(self, name, value)
         return value
+
+    def fill(self):
+        """Look every name up, in their order: for code that looks at the dictionary itself."""
+        for name in list(self.real):
+            if name not in self.shown:
+                self[name]
+        seen = {n for n in self.shown if n not in self.real and self.get(n) is self.shown[n]} - {"__builtins__"}
+        items = {name: self[name] for name in self.real if name in self}
+        items |= {name: value for name, value in self.items() if name not in seen}
+        for name in seen:
+            del self.shown[name]
+        dict.clear(self)
+        dict.update(self, items)
+        self.filled = True
 
     def write_back(self):
         """Give the real globals what the function has rebound or deleted, and forget what was turned."""

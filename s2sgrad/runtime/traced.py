@@ -246,24 +246,24 @@ def _pull_parts(g, shape, paths, data):
 _PARTS = Form("Array", _pull_parts)
 
 
-def as_array(obj, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **device):
+def as_array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **device):
     """``np.array``: numbers and arrays, recorded or not, gathered into one array."""
-    raw = np.array(plain(obj), dtype, copy=copy, order=order, ndmin=ndmin, **device)
+    raw = np.array(plain(object), dtype, copy=copy, order=order, ndmin=ndmin, **device)
     found = []
     if not (PAUSED.count and not is_recording()):
-        _gather(obj, (), found)
-    if isinstance(obj, Tensor):
-        if raw is obj.primal:
-            return obj
-        if type(obj.primal) is _ndarray and raw.base is not None and np.may_share_memory(raw, obj.primal):
-            return _more_axes(obj, ndmin)
-    elif type(obj) is _ndarray and is_view(raw, (obj,)):
+        _gather(object, (), found)
+    if isinstance(object, Tensor):
+        if raw is object.primal:
+            return object
+        if type(object.primal) is _ndarray and raw.base is not None and np.may_share_memory(raw, object.primal):
+            return _more_axes(object, ndmin)
+    elif type(object) is _ndarray and is_view(raw, (object,)):
         return raw
     if found:
         require_numeric(raw.dtype)
     if not found or not is_differentiable(raw):
         return traced(raw, None)
-    shape = raw.shape[max(0, raw.ndim - np.ndim(np.array(plain(obj)))) :] if ndmin else raw.shape
+    shape = raw.shape[max(0, raw.ndim - np.ndim(np.array(plain(object)))) :] if ndmin else raw.shape
     node = make_node(
         _PARTS,
         (shape, [path for path, _ in found], [np.empty(0, np.asarray(t.primal).dtype) for _, t in found]),
@@ -277,15 +277,15 @@ def _more_axes(array, ndim):
     return array[(None,) * max(0, ndim - array.ndim) + (Ellipsis,)]
 
 
-def as_given(obj, dtype=None, *args, **kwargs):
+def as_given(a, dtype=None, *args, **kwargs):
     """``np.asarray``: the array itself where it is one already."""
-    data = plain(obj)
+    data = plain(a)
     if type(data) is _ndarray:
         raw = np.asarray(data, dtype, *args, **{k: v for k, v in kwargs.items() if k != "like"})
         if raw is data:
-            return obj
+            return a
     order = args[0] if args else kwargs.pop("order", None)
-    return as_array(obj, dtype, order=order or "K", **{k: v for k, v in kwargs.items() if k not in ("copy", "like")})
+    return as_array(a, dtype, order=order or "K", **{k: v for k, v in kwargs.items() if k not in ("copy", "like")})
 
 
 _number = Form("Number", lambda g, shape: _reshape(g, shape))

@@ -185,3 +185,30 @@ def test_outer_takes_a_number_as_an_array():
         out, pullback = tape_vjp(f, (x,), {}, [0])
         assert out == f(x) and type(out) is np.float64
         assert pullback(1.0)[0].dtype == np.float32
+
+
+TWICE = 2.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x) * globals().get("TWICE", 1.0),
+        lambda x: np.sum(x) * 2 if "TWICE" in globals() and "float" not in globals() else 0.0,
+        lambda x: np.sum(x) * sum(v for k, v in dict(globals()).items() if k == "TWICE" and isinstance(v, float)),
+        lambda x: eval("np.sum(np.asarray(x)) * TWICE"),
+        lambda x: [exec("y = np.asarray(x) * TWICE", globals(), names := {"x": x}), np.sum(names["y"])][1],
+        lambda x: __import__("numpy").sum(np.array(object=x) * 2),
+    ],
+)
+def test_names_that_are_looked_up_in_the_dictionary(f):
+    np.testing.assert_array_equal(grad(f)(X), 2 * np.ones(3))
+
+
+def test_names_that_are_written_into_the_dictionary():
+    def f(x):
+        globals()["written"] = x * globals().setdefault("FIRST", 3.0)
+        return np.sum(written)  # noqa: F821
+
+    np.testing.assert_array_equal(grad(f)(X), 3 * np.ones(3))
+    assert type(globals().pop("written")) is np.ndarray and globals().pop("FIRST") == 3.0
