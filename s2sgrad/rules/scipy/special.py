@@ -243,6 +243,11 @@ elementwise(
 )
 
 
+def cut(n):
+    """An order as SciPy takes it where it takes integers; a Python number stays one."""
+    return n // 1 + (n < 0) * (n % 1 != 0)
+
+
 def beta_density(a, b, x):
     """The derivative of `betainc` by `x`."""
     return np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
@@ -285,10 +290,10 @@ elementwise(
 elementwise(special.pdtr, unknown, lambda t, k, m: -t * gamma_density(np.floor(k) + 1, m))
 elementwise(special.pdtrc, unknown, lambda t, k, m: t * gamma_density(np.floor(k) + 1, m))
 elementwise(
-    special.bdtr, unknown, unknown, lambda t, k, n, p: -t * beta_density(np.floor(k) + 1, np.trunc(n) - np.floor(k), p)
+    special.bdtr, unknown, unknown, lambda t, k, n, p: -t * beta_density(np.floor(k) + 1, cut(n) - np.floor(k), p)
 )
 elementwise(
-    special.bdtrc, unknown, unknown, lambda t, k, n, p: t * beta_density(np.floor(k) + 1, np.trunc(n) - np.floor(k), p)
+    special.bdtrc, unknown, unknown, lambda t, k, n, p: t * beta_density(np.floor(k) + 1, cut(n) - np.floor(k), p)
 )
 
 
@@ -307,9 +312,7 @@ elementwise(special.expi, lambda t, x: over(t * np.exp(x), x))
 elementwise(
     special.expn,
     unknown,
-    lambda t, n, x, out: (
-        -t * np.where(n < 1, out * (1 + over(1.0, x)), special.expn(np.maximum(np.trunc(n) - 1, 0), x))
-    ),
+    lambda t, n, x, out: -t * np.where(n < 1, out * (1 + over(1.0, x)), special.expn(np.maximum(cut(n) - 1, 0), x)),
 )
 elementwise(special.spence, lambda t, z: t * np.where(z == 1, -1.0, np.log(z) / np.where(z == 1, 1, 1 - z)))
 vjp(
@@ -355,14 +358,10 @@ elementwise(special.k0e, lambda t, x, out: t * (out - special.k1e(x)))
 elementwise(special.k1e, lambda t, x, out: t * (out - (special.k0e(x) + special.kve(2, x)) / 2))
 elementwise(special.jv, unknown, lambda t, v, z: t * (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2)
 elementwise(special.yv, unknown, lambda t, v, z: t * (special.yv(v - 1, z) - special.yv(v + 1, z)) / 2)
-elementwise(
-    special.yn, unknown, lambda t, n, x: t * (special.yv(np.trunc(n) - 1.0, x) - special.yv(np.trunc(n) + 1.0, x)) / 2
-)
+elementwise(special.yn, unknown, lambda t, n, x: t * (special.yv(cut(n) - 1.0, x) - special.yv(cut(n) + 1.0, x)) / 2)
 elementwise(special.iv, unknown, lambda t, v, z: t * (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2)
 elementwise(special.kv, unknown, lambda t, v, z: -t * (special.kv(v - 1, z) + special.kv(v + 1, z)) / 2)
-elementwise(
-    special.kn, unknown, lambda t, n, x: -t * (special.kv(np.trunc(n) - 1.0, x) + special.kv(np.trunc(n) + 1.0, x)) / 2
-)
+elementwise(special.kn, unknown, lambda t, n, x: -t * (special.kv(cut(n) - 1.0, x) + special.kv(cut(n) + 1.0, x)) / 2)
 elementwise(special.kve, unknown, lambda t, v, z, out: t * (out - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2))
 elementwise(special.hankel1, unknown, lambda t, v, z: t * (special.hankel1(v - 1, z) - special.hankel1(v + 1, z)) / 2)
 elementwise(special.hankel2, unknown, lambda t, v, z: t * (special.hankel2(v - 1, z) - special.hankel2(v + 1, z)) / 2)
