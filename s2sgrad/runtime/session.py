@@ -493,7 +493,7 @@ class Session:
                 for k, item in np.ndenumerate(holder):
                     self._clean_item(holder, k, item, queue)
             elif isinstance(holder, type):
-                for k, item in list(vars(holder).items()):
+                for k, item in list(vars(holder).items()) if holder in self.classes else ():
                     if k != "__dict__" and type(item) not in _DESCRIPTORS:
                         self._clean_item(holder, k, item, queue, type.__setattr__)
                 continue
@@ -512,11 +512,12 @@ class Session:
         settled = self.settled(item) if isinstance(item, _STAND_INS) else item
         if settled is not item:
             put(holder, k, settled)
-        elif kind in (list, dict, collections.deque) or _has_attributes(item):
+        elif kind in (list, dict, collections.deque) or kind not in _FUNCTIONS and _has_attributes(item):
             queue.append(item)
 
 
 _OBJECT = np.dtype(object)
+_FUNCTIONS = frozenset((types.FunctionType, types.MethodType, types.BuiltinFunctionType))
 _DESCRIPTORS = frozenset(
     (Seen, staticmethod, classmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType)
 )

@@ -238,3 +238,18 @@ def test_the_body_of_a_class_finds_the_names_around_it():
 
 
 FACTOR = 3.0
+
+
+def test_classes_of_many_methods_are_left_as_they_were():
+    methods = {f"m{i}": (lambda self, x: x) for i in range(1500)}
+    many = type("Many", (), {**methods, "keep": lambda self, x: setattr(type(self), "last", x * 2)})
+    before, held = dict(vars(many)), {}
+
+    def f(x):
+        many().keep(x)
+        held["x"] = x * 3
+        return np.sum(many.last)
+
+    recorded(f)
+    assert type(many.last) is type(held["x"]) is np.ndarray
+    assert all(vars(many)[name] is before[name] for name in methods)
