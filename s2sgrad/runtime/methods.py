@@ -46,7 +46,7 @@ class Seen:
 
 
 def _part(function, current):
-    """A part of a property: in a thread with a session, what this makes of it."""
+    """A function of a property: in a thread with a session, what this makes of it."""
 
     def part(*args):
         session = current.session
@@ -76,6 +76,12 @@ def _replaced(attribute, current):
     if type(attribute) is property:
         parts = [attribute.fget, attribute.fset, attribute.fdel]
         return property(*[_part(f, current) if _is_seen(f) else f for f in parts], attribute.__doc__)
+    if type(attribute) is functools.cached_property and _is_seen(attribute.func):
+        new = functools.cached_property(_part(attribute.func, current))
+        new.attrname = attribute.attrname
+        return new
+    if type(attribute) is functools.partialmethod and _is_seen(attribute.func):
+        return functools.partialmethod(Seen(attribute.func, current), *attribute.args, **attribute.keywords)
     return None
 
 

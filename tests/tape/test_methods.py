@@ -1,6 +1,7 @@
 """Methods of the user's classes: recorded as functions are, while the recorded function runs, and only then."""
 
 import abc
+import functools
 import math
 import threading
 import warnings
@@ -253,3 +254,28 @@ def test_classes_of_many_methods_are_left_as_they_were():
     recorded(f)
     assert type(many.last) is type(held["x"]) is np.ndarray
     assert all(vars(many)[name] is before[name] for name in methods)
+
+
+def test_cached_properties_and_partial_methods():
+    class Model:
+        def __init__(self, x):
+            self.x = x
+
+        @functools.cached_property
+        def doubled(self):
+            return np.asarray(self.x) * 2
+
+        def scaled(self, by, x):
+            return np.asarray(x) * by
+
+        thrice = functools.partialmethod(scaled, 3.0)
+
+    kept, before = [], dict(vars(Model))
+
+    def f(x):
+        kept.append(Model(x))
+        return np.sum(kept[0].doubled * kept[0].thrice(x))
+
+    np.testing.assert_allclose(value_and_grad(f, mode="tape")(X)[1], 12 * X)
+    assert type(vars(kept[0])["doubled"]) is np.ndarray
+    assert vars(Model)["doubled"] is before["doubled"] and vars(Model)["thrice"] is before["thrice"]
