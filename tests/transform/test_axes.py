@@ -472,3 +472,15 @@ def test_lengths_that_fit_for_no_good_reason():
         b = np.linspace(0.3, 1.0, size)
         found, expected = (grad(gates, 1, mode=mode)(np.linspace(0.2, 1.0, 3), b) for mode in ("compiled", "tape"))
         assert found.shape == b.shape and np.allclose(found, expected)
+
+
+def stacked_product(c, matrices):
+    products = np.matvec(matrices, c)
+    c[:, 0] + matrices[0, :, 0]
+    return np.sum(products)
+
+
+def test_a_stack_of_vectors_meets_the_stack_of_matrices():
+    c, matrices = np.ones((2, 4)), np.ones((2, 3, 4))
+    with pytest.raises(ValueError, match="broadcast"):
+        grad(stacked_product)(c, matrices)

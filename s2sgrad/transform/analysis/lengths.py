@@ -20,6 +20,7 @@ True
 """
 
 import operator
+import re
 
 import numpy as np
 
@@ -82,9 +83,12 @@ class Lengths:
         elif isinstance(s.function, np.ufunc) or s.function in _BROADCASTING:
             operands = [types.type_of(x) for x in s.args]
             if any([t.kind is Kind.ARRAY for t in operands]):
-                self.meet(operands)
-                if getattr(s.function, "signature", None) is None:
+                signature = getattr(s.function, "signature", None)
+                if signature is None:
+                    self.meet(operands)
                     self.broadcast(types.type_of(s.target), operands)
+                elif not s.kwargs:
+                    self.match(signature, operands)
         elif s.function is operator.getitem and len(s.args) == 2 and s.args[0].type.kind is Kind.ARRAY:
             self.cut(s)
 
@@ -96,6 +100,14 @@ class Lengths:
             for letter, n in zip(term, types.axes_of(types.type_of(operand)), strict=True):
                 if self.is_many(n):
                     self.equate(first.setdefault(letter, n), n)
+
+    def match(self, signature: str, operands: list) -> None:
+        """Learn from the names of last axes that a product of many arrays has: ``(m,n),(n)->(m)``."""
+        first: dict = {}
+        for term, operand in zip(re.findall(r"\(([^)]*)\)", signature), operands, strict=False):
+            names = term.split(",")
+            for name, n in zip(names, (types.axes_of(operand) or ())[-len(names) :], strict=False):
+                self.equate(first.setdefault(name, n), n)
 
     def meet(self, operands: list) -> None:
         """Learn that arrays are broadcast together: of two axes that meet and are not of length 1."""
