@@ -14,6 +14,7 @@ import gast
 
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir
+from s2sgrad.transform.analysis.types import type_of
 from s2sgrad.transform.frontend import source, syntax
 from s2sgrad.transform.frontend.derivatives import derivatives, positions
 from s2sgrad.transform.frontend.guards import Guard
@@ -21,6 +22,7 @@ from s2sgrad.transform.frontend.kinds import carrying
 from s2sgrad.transform.frontend.lower import Lowering
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.session import Row, Session, differentiated, namespace_of
+from s2sgrad.transform.frontend.wholes import holds, seen_whole
 from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.spec import Spec
 
@@ -128,11 +130,23 @@ def lower(
     session = Session(strict=strict)
     top = _lower(session, function, types, active, known)
     callees = [callee for callee, _ in session.callees.values()]
+    _see_objects(session, top, callees)
     arrays = list(session.arrays.values()) if session.apart else []
     whole = session.in_one_piece and any(map(_in_one_piece, types.values()))
     found = session.guards, session.rows, session.reached, session.written
     guards, rows, reached, written = (list(one.values()) for one in found)
     return Lowered(top, callees, guards, rows, session.apart, whole, arrays, reached, written)
+
+
+def _see_objects(session: Session, top: ir.Function, callees: list) -> None:
+    """Refuse a function that shows, or returns, objects which have fields that are their class's in a plain call."""
+    functions = [top, *(callee.function for callee in callees if callee.function is not None)]
+    returned = any(holds(type_of(r), session.lending) for r in top.body.results)
+    if session.lending and (returned or any(seen_whole(f, session.lending) for f in functions)):
+        names = ", ".join(sorted(cls.__name__ for cls in session.lending))
+        raise CompileError(
+            f"more is read of an object than its fields, some of which are its class's: {names}", top.location
+        )
 
 
 def _in_one_piece(t: ir.Type) -> bool:

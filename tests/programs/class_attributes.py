@@ -184,3 +184,17 @@ def attribute_of_the_class_assigned_by_a_helper(x):
     c.step(x)
     Counter.n = 0
     return c.total * c.n
+
+
+@program(X, engine="tape", smooth=True)
+def what_an_object_has_itself(x):
+    c = Counter(x)
+    y = c.step(x)
+    return np.sum(y) * (3 if "rate" in c.__dict__ else 5)
+
+
+@program(X, engine="tape", smooth=True)
+def what_objects_in_a_list_have(x):
+    c = [Counter(x)]
+    y = c[0].w * c[0].rate
+    return np.sum(y) * len(str([sorted(one.__dict__) for one in c]))

@@ -187,3 +187,29 @@ def test_copies_of_an_object_are_of_one_kind():
     first = derivative(copy.deepcopy(box), X)
     np.testing.assert_array_equal(first, derivative(box, X))
     assert len(derivative._transform.entries) == 1
+
+
+class Stepping:
+    steps = 0
+
+    def __init__(self, w):
+        self.w = w
+
+    def step(self, x):
+        self.steps += 1
+        return np.sum(self.w * x)
+
+
+def an_idle_one_and_one_that_stepped(x):
+    idle = Stepping(x)
+    moved = Stepping(x)
+    y = moved.step(x)
+    return y * (idle.steps + 1), [idle, moved]
+
+
+def test_objects_that_are_returned_have_what_they_have_in_a_plain_call():
+    _, expected = an_idle_one_and_one_that_stepped(X)
+    derivative = s2sgrad.value_and_grad(an_idle_one_and_one_that_stepped, has_aux=True)
+    (_, found), _ = derivative(X)
+    assert [vars(one).keys() for one in found] == [vars(one).keys() for one in expected]
+    assert "more is read of an object than its fields" in str(derivative.explain())

@@ -62,6 +62,8 @@ class Records:
         self.session.containers += 1
         made = Object(cls.__name__.lower(), self.session.containers)
         fields = {attr: self.fill(made.slot(attr), known) for attr, known in self.defaults_of(cls, node).items()}
+        if fields:
+            self.session.lending.add(cls)
         items = tuple(fields.values())
         kinds = tuple(item.type for item in items)
         new = self.value(made.label, ir.Type(Kind.RECORD, items=kinds, keys=tuple(fields), cls=cls))
