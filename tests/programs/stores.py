@@ -519,10 +519,11 @@ def rows_between(x):
     return np.sum(first * last) + sum(np.sum(row) ** 2 for row in between)
 
 
-@program(Q, engine="tape", smooth=True)
+@program(Q, engine="compiled", smooth=True, name="as_many_values_as_names")
+@program(Q[:3], engine="tape", smooth=True)
 def more_names_than_values_are_known(x):
     a, b, *c, d = x
-    return a * b * d * c[0]
+    return a * b * d * (1 + sum(c))
 
 
 @program(LINE.astype(np.float32), engine="tape")

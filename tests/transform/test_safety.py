@@ -178,3 +178,19 @@ def test_what_is_sure(function, args, kwargs, sure):
     named = {name: ir.Constant(option) for name, option in kwargs.items()}
     target = ir.Value("y", types.infer(function, tuple(operands), named))
     assert cannot_fail(ir.Op(target, function, tuple(operands), named), Lengths()) is sure
+
+
+def first_and_others(x):
+    first, *others = x
+    return first * sum(others)
+
+
+def ends(x):
+    first, *_, last = x
+    return first * last
+
+
+@pytest.mark.parametrize("function, length", [(first_and_others, 0), (ends, 0), (ends, 1)])
+def test_too_few_rows_to_unpack(function, length):
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        grad(function)(np.ones(length))

@@ -298,7 +298,7 @@ class Statements:
         i = next(i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred))
         after = len(target.elts) - i - 1
         fixed = i + after
-        if fixed > 2 or (fixed == 2 and not axes.is_many(types.axes_of(self.type_of(thing))[0])):
+        if axes.least(types.axes_of(self.type_of(thing))[0]) < fixed:
             self.refuse("it is not known whether there are as many values as are unpacked", statement)
         name = self.new_name("items")
         self.env[name] = self.operand(thing)
