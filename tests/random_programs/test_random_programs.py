@@ -62,6 +62,7 @@ def test_a_function_that_raises():
 
 
 KINKS = ["np.sum(np.where(x > 1, 2 * x, x))", "np.sum(x * (x > 1))", "x[0] if x[0] < 1 else 3 * x[0]"]
+KINKS += ["np.min(np.maximum(x * np.array([1.0, 0.5]), 1.0))"]
 
 
 @pytest.mark.parametrize("text", KINKS)
