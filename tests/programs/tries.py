@@ -153,3 +153,21 @@ def handler_reads_what_is_tried(x):
     except ValueError as error:
         raise ValueError(y) from error
     return z * y
+
+
+def early_or_late(x):
+    x[1] -= 0.5
+    try:
+        if x[0] > 0:
+            return np.tanh(x)
+    finally:
+        pass
+    return x + 0.5
+
+
+@program(np.array([1.43, 1.14]), engine="tape")
+def part_of_an_early_result_read_in_a_loop(x):
+    y = early_or_late(x)
+    for _, _ in zip(y, y):
+        x *= y[1]
+    return np.sum(x)

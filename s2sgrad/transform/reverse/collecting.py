@@ -137,8 +137,6 @@ class Collecting:
         contribution = as_operand(self.build, contribution)
         found = self.scope.get(slot)
         buffer = self.buffer(slot, found)
-        if not isinstance(buffer, Value):
-            raise CompileError(f"a part of {slot[0].name} is read, which may have no value", self.build.location)
         target = Value(slot_name(slot), buffer.type)
         self.build.add(ir.Accumulate(target, buffer, index, contribution, self.build.location))
         if found is not None and found.owned:
@@ -204,12 +202,12 @@ class Collecting:
             if found is None:
                 return fresh
             return self.build.plain(Value(slot_name(slot), Type(kind)), arrays.tree_add, (fresh, found.operand), {})
+        if slot[0].partial and t.kind is not Kind.NUMBER:
+            reason = f"a part of {slot[0].name} is read, or it is read in a loop, and it may have no value"
+            raise CompileError(reason, self.build.location)
         zeros = self.zeros(slot)
         if found is None:
             return zeros
-        if slot[0].partial:
-            reason = f"an array that is changed in a loop is its {slot[0].name}, which may have no value"
-            raise CompileError(reason, self.build.location)
         target = Value(slot_name(slot), zeros.type)
         self.build.add(ir.Accumulate(target, zeros, None, found.operand, self.build.location))
         return target
