@@ -486,8 +486,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
         raise RuntimeError(f"a norm is of floating point and complex tensors, not of {x.dtype!r}: give a dtype")
     if (ord < 0 or ord == np.inf) and any(x._a.shape[d] == 0 for d in _all_axes(x, dim)):
         raise RuntimeError(f"the norm of order {ord} of nothing is not defined: its vectors are empty")
-    if ord == 0:  # of steps, whose derivative is zero
-        return sum(FUNCTIONS["abs"](FUNCTIONS["sgn"](x)), dim, keepdim)
+    if ord == 0:  # of steps, through which no derivative flows
+        return new(np.asarray(neural.norm(x._a, 0, _all_axes(x, dim), keepdim)), None)
     return _norm(x, ord, dim, keepdim)
 
 
