@@ -164,7 +164,8 @@ class Collecting:
         """
         if not self.memory.changes:
             return backward
-        needed = [v for v in walk.free(backward) if v in contents_read(backward) and self.memory.is_volatile(v)]
+        read = contents_read(backward)
+        needed = [v for v in walk.free(backward) if v in read and self.memory.is_volatile(v)]
         copies = {}
         for v in needed:
             made = next((i + 1 for i, s in enumerate(forward.statements) if v in walk.defines(s)), 0)
