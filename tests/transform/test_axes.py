@@ -484,3 +484,28 @@ def test_a_stack_of_vectors_meets_the_stack_of_matrices():
     c, matrices = np.ones((2, 4)), np.ones((2, 3, 4))
     with pytest.raises(ValueError, match="broadcast"):
         grad(stacked_product)(c, matrices)
+
+
+def halves_and_constants(x, b):
+    n = len(b) // 2
+    low, high = b[:n], b[n : 2 * n]
+    count = np.zeros(n, int)
+    count[low > 0.5] += 1
+    w = np.zeros(n)
+    w[:] = 0.5
+    y = x[:n] * w
+    w[0] = 2.0
+    y = y + np.einsum("i,i->i", low, high) * w * (1 + count)
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 8, 9, 16])
+def test_lengths_of_halves_beside_arrays_that_are_written_to(size):
+    x, b = np.linspace(0.2, 1.0, size), np.linspace(0.9, 0.3, size)
+    derivative = grad(halves_and_constants, (0, 1))
+    dx, db = derivative(x, b)
+    steps = 1e-6 * np.eye(size)
+    f = halves_and_constants
+    assert derivative.engine == "compiled"
+    assert np.allclose(dx, [(f(x + h, b) - f(x - h, b)) / 2e-6 for h in steps], rtol=1e-6, atol=1e-8)
+    assert np.allclose(db, [(f(x, b + h) - f(x, b - h)) / 2e-6 for h in steps], rtol=1e-6, atol=1e-8)
