@@ -34,7 +34,7 @@ from s2sgrad.runtime.surroundings import STANDARD, Globals, Module, home_of, is_
 from s2sgrad.runtime.tensor import Storage, Tensor, Traced, traced
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.runtime.trees import only as _only
-from s2sgrad.runtime.views import along, duplicate, is_as_shown, refresh, reveal
+from s2sgrad.runtime.views import along, duplicate, refresh, require_as_shown, reveal
 
 _ATOMS = frozenset((int, float, bool, complex, str, bytes, type(None), range, slice, type(...)))
 _LRU = type(functools.lru_cache(lambda: None))
@@ -416,12 +416,7 @@ class Session:
                 )
         for storages in self.owners.values():
             for storage in storages:
-                if not is_as_shown(storage):
-                    raise TapeError(
-                        f"while the recorded function ran, an array of shape {storage.outer.shape} that it uses was "
-                        "written through an attribute of an object, or by code that the tape does not see. Write to it "
-                        "by the name that it is read by"
-                    )
+                require_as_shown(storage)
 
     def close(self):
         """Leave everything outside as a plain call would have left it."""

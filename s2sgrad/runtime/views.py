@@ -277,9 +277,17 @@ def refresh(t):
     t.primal, t.node = data, node
 
 
+def _storage(t):
+    """The storage of `t`, which is about to be written: a write that the tape has not seen would be lost now."""
+    storage = t.storage or attach(t)
+    if storage.outer is not None and not storage.hidden:
+        require_as_shown(storage)
+    return storage
+
+
 def _writable(t):
     """The storage of `t`, ready to be written: its memory is not saved by a node."""
-    storage = t.storage or attach(t)
+    storage = _storage(t)
     if storage.frozen is not None:
         raise TapeError(f"{storage.frozen}\n  at {user_location()}")
     if storage.lent is not None and storage.lent() is not None:
@@ -322,7 +330,7 @@ def write(t, key, value, value_node):
 
 def replace(t, value, node):
     """``t[...] = value`` where `value` is a fresh array that becomes the new content."""
-    storage = t.storage or attach(t)
+    storage = _storage(t)
     if (
         t.steps
         or type(value) is not _ndarray
@@ -362,14 +370,23 @@ def reveal(storage):
         storage.hidden = False
 
 
-def is_as_shown(storage):
-    """Whether the caller's array still holds what the tape has put there: nobody else has written to it."""
+def _is_as_shown(storage):
     outer, data = storage.outer, storage.data
     if storage.hidden:
         return bool(np.isnan(outer).all())
     if outer.nbytes < 4096:
         return outer.tobytes() == data.tobytes()
     return bool((outer == data).all()) or outer.tobytes() == data.tobytes()
+
+
+def require_as_shown(storage):
+    """Raise where the caller's array no longer holds what the tape has put there: somebody else has written to it."""
+    if not _is_as_shown(storage):
+        raise TapeError(
+            f"while the recorded function ran, an array of shape {storage.outer.shape} that it uses was written "
+            "through an attribute of an object, or by code that the tape does not see. Write to it by the name that "
+            "it is read by"
+        )
 
 
 def link(out, source, step, node):

@@ -133,3 +133,49 @@ def test_view_made_by_keyword():
         return np.sum(z[0] * z[1])  # y[0] * y[1] + y[2] * y[3]
 
     np.testing.assert_allclose(grad(f)(X), [0.0, 6 * X[1] ** 2, 4 * X[3], 4 * X[2]])
+
+
+@pytest.mark.parametrize("last", [3.0, None], ids=["number", "recorded"])
+def test_a_write_out_of_sight_is_not_lost_under_the_next_in_sight(last):
+    holder = Holder(table)
+    before = table.copy()
+
+    def f(x):
+        table[0] = 1.0
+        holder.array[1] = 2.0
+        table[2] = x[0] if last is None else last
+        return np.sum(x * table)
+
+    try:
+        with pytest.raises(TapeError, match="attribute of an object"):
+            grad(f)(X)
+    finally:
+        table[:] = before
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a: np.putmask(a, a > 2.5, -1.0),
+        lambda a: np.place(a, a > 2.5, [-1.0]),
+        lambda a: np.put(a, [0, 2], -1.0),
+        lambda a: np.copyto(a, -1.0, where=a > 2.5),
+        lambda a: np.add(a, 1.0, out=a),
+        lambda a: np.add.at(a, [0, 0], 1.0),
+        lambda a: a.sort(),
+    ],
+    ids=["putmask", "place", "put", "copyto", "out", "at", "sort"],
+)
+def test_constants_of_an_object_are_written_by_functions_and_by_index(write):
+    def f(x, holder):
+        a = holder.array
+        for i in range(3):
+            a[i] = 0.5 + i
+            write(a)
+            a[i] *= 2.0
+        return np.sum(x * a)
+
+    plain, recorded = Holder(X + 1), Holder(X + 1)
+    f(X, plain)
+    np.testing.assert_array_equal(grad(f)(X, recorded), plain.array)
+    np.testing.assert_array_equal(recorded.array, plain.array)
