@@ -133,6 +133,26 @@ def written_over_by_singles(x):
     return np.sum(y)
 
 
+FACTORS = np.array([0.5, 0.25, 1.0])
+
+
+@program(D, FACTORS, engine="compiled", argnums=(0, 1), expect=(3 * FACTORS, 3 * D))
+def number_read_by_a_loop_is_of_singles(x, y):
+    s = np.dot(x, y.astype(np.float32))
+    r = 0.5
+    for _ in range(3):
+        r += s
+    return r
+
+
+@program(D, 0, engine="compiled")
+def number_read_by_a_loop_of_no_turns_is_of_singles(x, n):
+    s = np.dot(x * 0.5, FACTORS.astype(np.float32))
+    for _ in range(n):
+        x[1] -= s
+    return np.sum(x * 0.7)
+
+
 @program(np.array([0.3, 0.5, 0.7]), np.array(0.4), engine="compiled", argnums=(0, 1))
 def numbers_in_arrays_of_dimension_0(x, z):
     w = min(z, x[0]) * 2 + max(x[1], z, np.where(x[0] > 0, x[2], 1.0))

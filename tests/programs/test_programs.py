@@ -135,6 +135,11 @@ def test_gradient(program, mode):
     assert len(got) == len(expected)
     for a, b in zip(got, expected, strict=True):
         assert_close(a, b, is_single(program))
+    args, kwargs = promoted(program)
+    for g, which in zip(got, argnums(program), strict=True):
+        x = differences.argument(program.function, args, kwargs, which)
+        for a, b in zip(differences.flatten(g)[0], differences.flatten(x)[0], strict=True):
+            assert not isinstance(b, np.ndarray) or a.dtype == b.dtype
 
 
 @pytest.mark.parametrize("mode", ["auto", "compiled", "tape"])

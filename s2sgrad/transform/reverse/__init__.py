@@ -31,8 +31,7 @@ from s2sgrad.transform.ir import Constant, Kind, Type, Value
 from s2sgrad.transform.reverse import outside
 from s2sgrad.transform.reverse.activity import active_values, keys
 from s2sgrad.transform.reverse.adjoint import Adjoint
-from s2sgrad.transform.reverse.collecting import cotangent_type
-from s2sgrad.transform.reverse.cotangents import cotangent_name, name_cotangents, slot_name, slot_type
+from s2sgrad.transform.reverse.cotangents import cotangent_name, cotangent_type, name_cotangents, slot_name, slot_type
 from s2sgrad.transform.reverse.residuals import with_residuals
 
 

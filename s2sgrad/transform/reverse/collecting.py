@@ -17,6 +17,8 @@ from s2sgrad.transform.reverse.activity import carries, item, keys
 from s2sgrad.transform.reverse.cotangents import (
     Cotangent,
     Scope,
+    container_type,
+    cotangent_type,
     is_container,
     is_of_numbers,
     is_stack,
@@ -307,21 +309,3 @@ def reads(s, v: Value) -> bool:
 def absent(x) -> bool:
     """Whether a contribution is none at all."""
     return x is None or (isinstance(x, Constant) and x.value is None)
-
-
-def cotangent_type(t: Type) -> Type:
-    """The type of a cotangent of a value of type `t`, where nothing else is known."""
-    if t.kind in (Kind.NUMBER, Kind.ARRAY):
-        return Type(t.kind, None if not t.is_real else types.REAL, t.ndim, t.shape)
-    if t.kind is Kind.UNKNOWN:
-        return Type(dtype=types.REAL if t.is_real else None)
-    return container_type(t, None) if keys(t) is not None else Type(Kind.DICT if t.kind is Kind.DICT else t.kind)
-
-
-def container_type(t: Type, items) -> Type:
-    """The type of the container that the cotangents of the items of a `t` are put together in."""
-    known = keys(t)
-    inner = tuple(cotangent_type(item(t, k)) for k in known) if items is None else tuple(map(types.type_of, items))
-    if t.kind is Kind.DICT or (t.kind is Kind.RECORD and not issubclass(t.cls, tuple)):
-        return Type(Kind.DICT, items=inner, keys=known)
-    return Type(Kind.LIST if t.kind is Kind.LIST else Kind.TUPLE, items=inner)

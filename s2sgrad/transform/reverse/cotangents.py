@@ -8,7 +8,7 @@ put together where one is handed on: as a gradient, to a function, to a rule.
 from dataclasses import dataclass
 
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.analysis.types import REAL
+from s2sgrad.transform.analysis.types import REAL, type_of
 from s2sgrad.transform.ir import Type, Value
 from s2sgrad.transform.reverse.activity import carries, item, keys
 
@@ -48,6 +48,24 @@ def leaves(t: Type, path: tuple = ()):
         return
     for key in known:
         yield from leaves(item(t, key), (*path, key))
+
+
+def cotangent_type(t: Type) -> Type:
+    """The type of a cotangent of a value of type `t`, where nothing else is known."""
+    if t.kind in (ir.Kind.NUMBER, ir.Kind.ARRAY):
+        return Type(t.kind, None if not t.is_real else REAL, t.ndim, t.shape)
+    if t.kind is ir.Kind.UNKNOWN:
+        return Type(dtype=REAL if t.is_real else None)
+    return container_type(t, None) if keys(t) is not None else Type(ir.Kind.DICT if t.kind is ir.Kind.DICT else t.kind)
+
+
+def container_type(t: Type, items) -> Type:
+    """The type of the container that the cotangents of the items of a `t` are put together in."""
+    known = keys(t)
+    inner = tuple(cotangent_type(item(t, k)) for k in known) if items is None else tuple(map(type_of, items))
+    if t.kind is ir.Kind.DICT or (t.kind is ir.Kind.RECORD and not issubclass(t.cls, tuple)):
+        return Type(ir.Kind.DICT, items=inner, keys=known)
+    return Type(ir.Kind.LIST if t.kind is ir.Kind.LIST else ir.Kind.TUPLE, items=inner)
 
 
 def slot_type(slot: Slot) -> Type:
@@ -144,7 +162,8 @@ class LoopScope(Scope):
 
     def inherit(self, slot: Slot) -> Cotangent:
         t = slot_type(slot)
-        parameter = Value(slot_name(slot), t)
+        # a buffer is of the value's type; what is added up to a number may be Python's, too
+        parameter = Value(slot_name(slot), t if has_buffer(t) else cotangent_type(t))
         self.accumulators[slot] = parameter
         found = Cotangent(parameter, owned=has_buffer(t), partial=is_container(t) and not is_of_numbers(t))
         self.cotangents[slot] = found

@@ -18,12 +18,12 @@ from s2sgrad.transform import ir, optimize, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import item, keys
-from s2sgrad.transform.reverse.collecting import cotangent_type
 from s2sgrad.transform.reverse.cotangents import (
     Cotangent,
     LoopScope,
     Scope,
     cotangent_name,
+    cotangent_type,
     has_buffer,
     is_stack,
     leaves,
