@@ -87,7 +87,8 @@ class Elementwise:
                 numbers = () if number is None else (names[number],)
                 pull, over = fused(partials, names, [self.uses_out[i] for i in active], form.pull, numbers, dtype)
             if pull is not None:
-                form = Form(self.name, pull, active, form.out, form.twin, form.width, over, fresh=dtype)
+                fresh = None if any(self.passes[i] for i in active) else dtype
+                form = Form(self.name, pull, active, form.out, form.twin, form.width, over, fresh=fresh)
             self._forms[key] = form
         return self._forms[key]
 

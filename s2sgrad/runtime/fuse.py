@@ -246,7 +246,7 @@ def fused(partials, parameters, uses_out, plain, numbers=(), dtype=np.float64):
     -------
     pull, overwriting : callable
         Both take the cotangent, the arguments, and the result if one of the partials does; the second may write into
-        the cotangent. (None, None) where a partial is no straight arithmetic.
+        the cotangent. (None, None) where a partial is no straight arithmetic, or the only one passes it on.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def fused(partials, parameters, uses_out, plain, numbers=(), dtype=np.float64):
             ]
     except Exception:
         return None, None
-    if any(type(e) is not _Symbol or e.ufunc is None or "t" in numbers for e in found):
+    if any(type(e) is not _Symbol for e in found) or len(found) == 1 and found[0] is t:
         return None, None
     signature = ", ".join(["t", *parameters, *(["out"] if any(uses_out) else [])])
     pull = _compiled(found, signature, numbers, dtype, (), plain)

@@ -66,7 +66,7 @@ def test_programs_compute_what_the_rules_say(function, dtype):
                 for a, b in zip(found, wanted, strict=True):
                     assert a.dtype == b.dtype and np.array_equal(a, b)
                     assert not any(s is not None and np.shares_memory(a, s) for s in saved)
-                assert len(active) == 1 or not np.shares_memory(*found)
+                assert len(active) == 1 or exact.fresh is None or not np.shares_memory(*found)
                 for s, b in zip(saved, before, strict=True):
                     assert s is None or np.array_equal(s, b), "saved values stay as they are"
 

@@ -31,6 +31,7 @@ from s2sgrad.runtime.results import PICK, Parts
 from s2sgrad.runtime.tensor import Traced
 
 _ndarray = np.ndarray
+np_add = np.add
 _recorded_unbroadcast = recorder(unbroadcast)
 
 
@@ -60,13 +61,12 @@ class Run:
 
     Attributes
     ----------
-    nodes, pending : dict
-        By number: the nodes that wait for their turn, and the sums of the gradients that have come for them.
+    waiting : dict
+        By number: what waits for its turn, as a list of the node, the sum of the gradients that have come for it, and
+        of a sum that nobody else holds the type, where it is surely of the shape of the node's value, else False.
+        None stands for the type of a sum that somebody else may hold.
     heap : list of int
         The negative numbers of these nodes.
-    owned : dict
-        By number: of the sums that nobody else holds, the type, where they are surely of the shape of the node's
-        value; else False.
     needed : set or None
         The numbers of the nodes that lead to the inputs asked for; None for all.
     captured : dict
@@ -82,10 +82,8 @@ class Run:
         self.runs_inputs = runs_inputs
         self.retain = retain
         self.create_graph = create_graph
-        self.nodes = {}
-        self.pending = {}
+        self.waiting = {}
         self.heap = []
-        self.owned = {}
         self.captured = {}
         self.mode = None
         self.inputs = self.needed = None
@@ -141,14 +139,11 @@ class Run:
             self.mode = set_grad(self.create_graph)
 
     def _loop(self):
-        nodes, pending, heap, owned = self.nodes, self.pending, self.heap, self.owned
+        waiting, heap = self.waiting, self.heap
         plain, release = not self.create_graph and self.needed is None, not self.retain
         while heap:
-            number = -heappop(heap)
-            node = nodes.pop(number)
-            g = pending.pop(number)
-            mine = owned.pop(number, None)  # as in `owned`; None where somebody else may hold g
-            while True:  # straight on while the newest of the nodes that wait is the one just reached
+            node, g, mine = waiting.pop(-heappop(heap))
+            while node is not None:  # straight on while the newest of the nodes that wait is one just reached
                 form = node.form
                 if plain and type(node) is Node and g is not None:
                     saved = node.saved
@@ -157,10 +152,10 @@ class Run:
                     if not form.passes:
                         pull = form.over if mine is form.fresh else form.pull
                         mine = form.fresh
-                        lone = form.lone  # calls spelt out: a starred one costs as much as the arithmetic
-                        if lone == 2:
+                        width = form.width  # calls spelt out: a starred one costs as much as the arithmetic
+                        if width == 2:
                             g = pull(g, saved[0], saved[1])
-                        elif lone == 1:
+                        elif width == 1:
                             g = pull(g, saved[0])
                         else:
                             g = pull(g, *saved)
@@ -171,43 +166,44 @@ class Run:
                     mine = None
                 edges = node.edges
                 if type(edges) is tuple:
-                    for edge, part in zip(edges, g if g is not None else (None,) * len(edges), strict=True):
-                        if edge is not None:
-                            self._send(edge, part, mine)
+                    node, g = self._share(edges, g, mine)
+                    if node is None:
+                        break
+                else:
+                    node = edges
+                if heap and node.number <= -heap[0]:
+                    self._send(node, g, mine)
                     break
-                if heap and edges.number <= -heap[0]:
-                    self._send(edges, g, mine)
-                    break
-                node = edges
+
+    def _share(self, edges, cotangents, mine):
+        """Collect the gradients of several edges but that of the newest, which is returned with its edge."""
+        newest = part = None
+        waiting = self.waiting
+        if cotangents is None:
+            cotangents = (None,) * len(edges)
+        for edge, c in zip(edges, cotangents, strict=True):
+            if edge is None:
+                continue
+            if edge.number in waiting:
+                _add(waiting[edge.number], c, mine)
+            elif newest is None:
+                newest, part = edge, c
+            elif edge.number > newest.number:
+                self._send(newest, part, mine)
+                newest, part = edge, c
+            else:
+                self._send(edge, c, mine)
+        return newest, part
 
     def _send(self, node, c, mine):
-        """Collect `c` for a node; `mine` as in `_loop`."""
+        """Collect `c` for a node; `mine` as in `waiting`."""
         number = node.number
-        if number not in self.nodes:
-            self.nodes[number] = node
-            self.pending[number] = c
-            if mine is not None:
-                self.owned[number] = mine
+        entry = self.waiting.get(number)
+        if entry is None:
+            self.waiting[number] = [node, c, mine]
             heappush(self.heap, -number)
-            return
-        if c is None or node is DEAD_END:
-            return
-        pending, owned = self.pending, self.owned
-        old = pending[number]
-        if old is None:
-            pending[number] = c
-            if mine is not None:
-                owned[number] = mine
-        elif number in owned and type(c) is _ndarray and c.dtype is old.dtype:
-            old += c
-        elif mine is not None and type(old) is _ndarray and c.dtype is old.dtype:
-            c += old
-            pending[number] = c
-            owned[number] = mine
         else:
-            total = pending[number] = old + c
-            if type(total) is _ndarray:
-                owned[number] = False
+            _add(entry, c, mine)
 
     def _careful(self, node, g, mine):
         """Run a node with all that may be attached to it; return the gradients of its edges."""
@@ -293,6 +289,23 @@ class Run:
         for p, part in zip(places, c or (None,) * len(places), strict=False):
             inputs[p] = as_tensor(part)
         return tuple(inputs)
+
+
+def _add(entry, c, mine):
+    """Add `c` to the sum of a node that waits."""
+    node, old, owned = entry
+    if c is None or node is DEAD_END:
+        return
+    if old is None:
+        entry[1], entry[2] = c, mine
+    elif owned is not None and type(c) is _ndarray and c.dtype is old.dtype:
+        np_add(old, c, old)
+    elif mine is not None and type(old) is _ndarray and c.dtype is old.dtype:
+        np_add(c, old, c)
+        entry[1], entry[2] = c, mine
+    else:
+        total = entry[1] = old + c
+        entry[2] = False if type(total) is _ndarray else None
 
 
 def _tuple(edges):
