@@ -166,7 +166,7 @@ def greatest(module) -> float:
 
 
 def identical(a, b) -> bool:
-    """Whether two trees are the same bit by bit; a float and a `np.float64` are."""
+    """Whether two trees are the same bit by bit; a float and a `np.float64` are, and any two NaNs."""
     if isinstance(b, (list, tuple)):
         return type(a) is type(b) and len(a) == len(b) and all(map(identical, a, b))
     if isinstance(b, dict):
@@ -175,10 +175,15 @@ def identical(a, b) -> bool:
         if isinstance(a, np.ndarray) is not isinstance(b, np.ndarray):
             return False
         one, two = np.asarray(a), np.asarray(b)
-        return one.dtype == two.dtype and one.shape == two.shape and one.tobytes() == two.tobytes()
+        return one.dtype == two.dtype and one.shape == two.shape and _bits(one) == _bits(two)
     if hasattr(b, "__dict__"):
         return type(a) is type(b) and identical(vars(a), vars(b))
     return type(a) is type(b) and a == b
+
+
+def _bits(a):
+    parts = a.view(a.real.dtype) if a.dtype.kind == "c" and a.ndim else a
+    return np.where(np.isnan(parts), np.nan, parts).tobytes() if a.dtype.kind in "fc" else a.tobytes()
 
 
 def _close(kind, what, got, expected, tolerance) -> None:
