@@ -1,6 +1,7 @@
 """Writes the page of supported functions, `functions.md`, from the rule table: ``python docs/functions.py``."""
 
 import builtins
+import cmath
 import math
 import operator
 import pathlib
@@ -34,6 +35,7 @@ LIBRARIES = {
     "np.lib.stride_tricks": np.lib.stride_tricks,
     "np.ndarray": np.ndarray,
     "math": math,
+    "cmath": cmath,
     "operator": operator,
     "": builtins,
     "scipy.special": scipy.special,

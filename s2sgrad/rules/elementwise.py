@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from s2sgrad.rules.table import alias, elementwise, jvp, linear, vjp
-from s2sgrad.runtime.arrays import filled, over, part, times, unbroadcast, where_less, widened, zeros_of
+from s2sgrad.runtime.arrays import conjugate, filled, over, part, times, unbroadcast, where_less, widened, zeros_of
 
 # ---------------------------------------------------------------- arithmetic
 
@@ -250,6 +250,7 @@ jvp(np.angle, z=angle_pushforward)
 
 # ---------------------------------------------------------------- operators
 
+alias(np.conjugate, conjugate)
 alias(np.positive, operator.pos)
 alias(np.negative, operator.neg)
 alias(np.add, operator.add)

@@ -5,6 +5,7 @@ Conversions to a plain `float` or `int` are not among them: the number would flo
 """
 
 import builtins
+import cmath
 import math
 import operator
 
@@ -46,6 +47,7 @@ inactive(builtins.print, builtins.len, builtins.isinstance, builtins.issubclass,
 inactive(builtins.repr, builtins.str, builtins.format, builtins.hash, builtins.bool, builtins.callable)
 inactive(builtins.hasattr, builtins.any, builtins.all, builtins.range)
 inactive(math.isnan, math.isinf, math.isfinite, math.isclose)
+inactive(cmath.isnan, cmath.isinf, cmath.isfinite, cmath.isclose)
 
 # the house's own questions
 inactive(arrays.zeros_of, arrays.selects_once, arrays.is_differentiable, arrays.is_promotable, arrays.indices_like)

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2sgrad.rules.shapes import ravel_adjoint
 from s2sgrad.rules.table import INACTIVE_ATTRIBUTES, INACTIVE_METHODS, attribute, linear, method
-from s2sgrad.runtime.arrays import embed, gather_adjoint, indices_like
+from s2sgrad.runtime.arrays import conjugate, embed, gather_adjoint, indices_like
 
 
 def item_adjoint(g, a, index=None):
@@ -35,7 +35,7 @@ method("flatten", np.ndarray.flatten)
 method("item", np.ndarray.item)
 method("compress", np.ndarray.compress)
 method("conj", np.conjugate)
-method("conjugate", np.conjugate)
+method("conjugate", conjugate)
 method("reshape", np.reshape, variadic=True)
 method("transpose", np.transpose, variadic=True)
 

@@ -1,16 +1,18 @@
-"""Derivatives of the functions of module `math`, written with ``math.*`` so that numbers stay fast.
+"""Derivatives of the functions of modules `math` and `cmath`, written with ``math.*`` so that numbers stay fast.
 
 A value of `math` is a plain number: partials divide by `over`, which gives inf where Python's own
 division would raise.
 """
 
+import builtins
+import cmath
 import math
 
 import numpy as np
 
 from s2sgrad.rules.elementwise import power_base, power_exponent
 from s2sgrad.rules.table import elementwise, jvp, vjp
-from s2sgrad.runtime.arrays import over, times
+from s2sgrad.runtime.arrays import filled, over, part, times, unbroadcast
 
 elementwise(math.sqrt, lambda t, x, out: over(t, 2 * out))
 elementwise(math.exp, lambda t, x, out: t * out)
@@ -62,6 +64,60 @@ if hasattr(math, "cbrt"):
     elementwise(math.cbrt, lambda t, x, out: over(t, 3 * out * out))
 if hasattr(math, "exp2"):
     elementwise(math.exp2, lambda t, x, out: t * math.log(2) * out)
+
+
+# ---------------------------------------------------------------- complex numbers
+
+vjp(
+    builtins.complex,
+    real=lambda g, out, real, imag=0: unbroadcast(g, real),
+    imag=lambda g, out, real, imag=0: unbroadcast(-1j * g, imag),
+)
+jvp(builtins.complex, real=lambda t, out, real, imag=0: t, imag=lambda t, out, real, imag=0: 1j * t)
+
+elementwise(cmath.sqrt, lambda t, z, out: over(t, 2 * out))
+elementwise(cmath.exp, lambda t, z, out: t * out)
+elementwise(cmath.log10, lambda t, z: over(t, math.log(10) * z))
+elementwise(cmath.sin, lambda t, z: t * cmath.cos(z))
+elementwise(cmath.cos, lambda t, z: -t * cmath.sin(z))
+elementwise(cmath.tan, lambda t, z, out: t * (1 + out * out))
+elementwise(cmath.asin, lambda t, z: over(t, cmath.sqrt(1 - z) * cmath.sqrt(1 + z)))
+elementwise(cmath.acos, lambda t, z: -over(t, cmath.sqrt(1 - z) * cmath.sqrt(1 + z)))
+elementwise(cmath.atan, lambda t, z: over(t, 1 + z * z))
+elementwise(cmath.sinh, lambda t, z: t * cmath.cosh(z))
+elementwise(cmath.cosh, lambda t, z: t * cmath.sinh(z))
+elementwise(cmath.tanh, lambda t, z, out: t * (1 - out * out))
+elementwise(cmath.asinh, lambda t, z: over(t, cmath.sqrt(1 + 1j * z) * cmath.sqrt(1 - 1j * z)))
+elementwise(cmath.acosh, lambda t, z: over(t, cmath.sqrt(z - 1) * cmath.sqrt(z + 1)))
+elementwise(cmath.atanh, lambda t, z: over(t, 1 - z * z))
+elementwise(cmath.rect, lambda t, r, phi: t * cmath.rect(1.0, phi), lambda t, r, phi, out: 1j * t * out)
+
+vjp(
+    cmath.log,
+    z=lambda g, out, z, base=math.e: over(g, np.conj(z * cmath.log(base))),
+    base=lambda g, out, z, base=math.e: -over(g * np.conj(out), np.conj(base * cmath.log(base))),
+)
+jvp(
+    cmath.log,
+    z=lambda t, out, z, base=math.e: over(t, z * cmath.log(base)),
+    base=lambda t, out, z, base=math.e: -over(t * out, base * cmath.log(base)),
+)
+
+
+def across(g, z):
+    """The cotangent of `z` from the one of its angle."""
+    return unbroadcast(over(1j * g, np.conj(z)), z)
+
+
+def polar_pullback(g, out, z):
+    modulus, angle = filled(part(g, 0), out[0]), filled(part(g, 1), out[1])
+    return unbroadcast(over(modulus * z, out[0]), z) + across(angle, z)
+
+
+vjp(cmath.phase, z=lambda g, out, z: across(g, z))
+jvp(cmath.phase, z=lambda t, out, z: np.imag(over(t, z)))
+vjp(cmath.polar, z=polar_pullback)
+jvp(cmath.polar, z=lambda t, out, z: (np.real(over(np.conj(z) * t, out[0])), np.imag(over(t, z))))
 
 
 # ---------------------------------------------------------------- functions of sequences

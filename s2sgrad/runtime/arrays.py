@@ -63,6 +63,8 @@ def unbroadcast(g, x):
     >>> unbroadcast(np.ones((3, 2)), 1.0)
     np.float64(6.0)
     """
+    if isinstance(x, complex) and isinstance(g, (complex, float)):
+        return g
     if type(x) is not float:
         try:
             if g.shape == x.shape and g.dtype is x.dtype:
@@ -91,6 +93,17 @@ def unbroadcast(g, x):
     return g
 
 
+def conjugate(z):
+    """The conjugate of `z`, which is a number of Python's if `z` is one.
+
+    Examples
+    --------
+    >>> conjugate(1 + 2j), conjugate(np.complex128(1 + 2j))
+    ((1-2j), np.complex128(1-2j))
+    """
+    return z.conjugate()
+
+
 def over(g, d):
     """`g / d`, but zero where `g` is zero, whatever `d` is there (0, inf, nan).
 
@@ -110,6 +123,9 @@ def over(g, d):
         return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
     if isinstance(d, float):
         if d != 0.0 and d == d:
+            return g / d
+    elif isinstance(d, complex):
+        if d != 0.0 and is_finite(d):
             return g / d
     elif has_no_zero(d):
         q = g / d
@@ -305,8 +321,8 @@ def has_no_zero(d):
 
 def is_finite(p):
     """Whether no entry is nan or infinite."""
-    if isinstance(p, float):
-        return math.isfinite(p)
+    if isinstance(p, (float, complex)):
+        return math.isfinite(p.real) and math.isfinite(p.imag)
     if type(p) is np.ndarray and p.dtype.char in "df":
         square = p.dot(p) if p.ndim == 1 else np.vdot(p, p)
         if math.isfinite(square):

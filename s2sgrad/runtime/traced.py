@@ -14,7 +14,7 @@ import numpy as np
 from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import ATTRIBUTES, INACTIVE_ATTRIBUTES, INACTIVE_METHODS, METHODS
 from s2sgrad.runtime.arguments import is_active, kept, plain
-from s2sgrad.runtime.arrays import is_differentiable
+from s2sgrad.runtime.arrays import conjugate, is_differentiable
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
@@ -302,11 +302,13 @@ def as_number(value, kind):
         return out
     if kind is float and np.iscomplexobj(value.primal):
         value = apply(np.real, (value,))
-    form = _REAL_PART if kind is complex and type(value.primal) is float else _number
-    return traced(out, make_node(form, () if form is _REAL_PART else (np.shape(value.primal),), value.node))
+    node = make_node(_number, (np.shape(value.primal),), value.node)
+    if kind is complex and not np.iscomplexobj(value.primal):
+        node = make_node(_REAL_PART, (), node)
+    return traced(out, node)
 
 
-def as_complex(real, imag=0):
+def as_complex(real=0, imag=0):
     """``complex(real, imag)`` that keeps the derivative: that of ``real + 1j * imag``."""
     out = complex(plain(real), plain(imag))
     total = as_number(real, complex) + as_number(imag, complex) * 1j
@@ -376,7 +378,7 @@ _REAL_PART = Form("ToComplex", lambda g: apply(np.real, (g,)) if isinstance(g, T
 
 def _conj(self):
     data = plain(self)
-    return self if type(data) is _ndarray and data.dtype.kind not in "cO" else apply(np.conjugate, (self,))
+    return self if type(data) is _ndarray and data.dtype.kind not in "cO" else apply(conjugate, (self,))
 
 
 def _clip(self, min=None, max=None, out=None, **kwargs):

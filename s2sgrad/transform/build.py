@@ -103,7 +103,7 @@ class Builder:
         del self.statements[mark:], self.learnt[mark:]
 
 
-_PART = {"complex128": "float64", "complex64": "float32", "complex": "float"}
+_PART = {"complex128": "float64", "complex64": "float32", "complex": "float", types.COMPLEX: types.DOUBLE}
 
 
 def real_part(dtype: str | None) -> str | None:
@@ -120,7 +120,7 @@ def like(x: Type, g: Type) -> Type:
 
 
 def _zero_dtype(dtype: str | None) -> str | None:
-    if dtype in (None, types.REAL, types.WIDE):
+    if dtype in (None, types.REAL, types.WIDE, types.COMPLEX):
         return None
     if dtype in ("int", "float", "bool", "complex"):
         return "float"

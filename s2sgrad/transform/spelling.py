@@ -5,6 +5,7 @@ Read by the emitter. What NumPy offers under several names is written by the one
 """
 
 import builtins
+import cmath
 import functools
 import math
 import operator
@@ -50,9 +51,9 @@ LIBRARIES = ("numpy.linalg", "numpy.fft", "numpy.random", "scipy.special", "scip
 
 @functools.cache
 def _paths() -> dict:
-    """Callable -> (module, name in it), for NumPy and the standard library's math."""
+    """Callable -> (module, name in it), for NumPy and the standard library's math and cmath."""
     table = {}
-    for module in (np.linalg, np.fft, np, math, operator):
+    for module in (np.linalg, np.fft, np, math, cmath, operator):
         for name, value in sorted(vars(module).items()):  # `dir` would name submodules not imported yet
             if not callable(value) or name.startswith("_"):
                 continue

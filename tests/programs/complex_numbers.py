@@ -1,5 +1,7 @@
 """Complex values on the way, and complex arguments (conjugate Wirtinger gradients)."""
 
+import cmath
+
 import numpy as np
 
 from tests.programs.corpus import program
@@ -90,3 +92,50 @@ def complex_branch(x):
 @program(np.array([1.0 + 2.0j], dtype=np.complex64), engine="compiled")
 def single_precision_complex(z):
     return np.sum(np.abs(z) ** 2) + np.sum((z * z).real)
+
+
+@program(np.complex128(0.3 + 0.7j), engine="compiled")
+def complex_of_parts_of_a_complex_number(z):
+    return abs(complex(abs(z + 4), z.imag)) + abs(complex((z * z).real))
+
+
+@program(X, engine="compiled")
+def complex_of_elements(x):
+    z = complex(x[0], x[1] * x[2])
+    return abs(complex(x[2]) * z) + complex(z, 1j * z).imag + complex(real=x[1], imag=x[2]).imag
+
+
+@program(0.3 - 0.4j, np.complex64(0.5 + 0.1j), engine="compiled", argnums=(0, 1))
+def conjugates_of_numbers(z, w):
+    a = z.conjugate() * z + 2.0 * w.conjugate() * z
+    return abs(a) + (z.conjugate() * 1j).real + np.conj(z).imag
+
+
+@program(0.3 - 0.4j, np.array([0.5 + 0.1j, -1.0 - 2.0j], np.complex64), engine="compiled", argnums=(0, 1))
+def conjugate_of_a_number_beside_a_narrow_array(z, w):
+    return np.sum(np.abs(z.conjugate() * w * z))
+
+
+@program(np.complex128(0.3 - 0.4j), engine="compiled")
+def number_of_python_first_and_of_numpy_later(c):
+    z = 0.1 - 0.2j
+    for _ in range(3):
+        z = z.conjugate() * c + 1 / (z + 3)
+    return (z * z.conjugate()).real + z.imag
+
+
+@program(0.3 - 0.4j, engine="compiled")
+def functions_of_cmath(z):
+    r, phi = cmath.polar(z)
+    return r * phi + cmath.log(z, 3 + z).real + cmath.phase(z * z) + abs(cmath.rect(r, 2 * phi) + cmath.sqrt(z))
+
+
+@program(X, engine="compiled", smooth=True)
+def exponentials_of_cmath(x):
+    z = cmath.exp(1j * x[0]) * x[1]
+    return (z / (z + cmath.cosh(x[2]))).imag
+
+
+@program(X, engine="tape")
+def complex_of_an_imaginary_part_alone(x):
+    return abs(complex(imag=x[1]) + x[0])

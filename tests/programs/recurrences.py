@@ -1,5 +1,6 @@
 """Recurrences, integrators, root finders, dynamic programming and networks, as textbooks write them."""
 
+import cmath
 import math
 
 import numpy as np
@@ -456,3 +457,106 @@ def k_means(x, centres):
         w = w / np.sum(w, axis=1, keepdims=True)
         centres = w.T @ x / np.sum(w, axis=0)[:, None]
     return np.sum(centres**2)
+
+
+# ---------------------------------------------------------------- complex numbers
+
+
+@kernel("loops", small=(-0.3 + 0.2j, 6), large=(-0.3 + 0.2j, 1000), smooth=False)
+def mandelbrot(c, steps):
+    z = 0j
+    for _ in range(steps):
+        z = z * z + c
+    return z.real * z.real + z.imag * z.imag
+
+
+@kernel("loops", small=(-0.3, 0.2, 6), large=(-0.3, 0.2, 1000), argnums=(0, 1))
+def escape_time(x, y, steps):
+    c = complex(x, y)
+    z = 0j
+    total = 0.0
+    for n in range(steps):
+        z = z * z + c
+        total += abs(z) / (n + 1)
+    return total
+
+
+@kernel("loops", small=(np.complex128(-0.4 + 0.6j), 5), large=(np.complex128(-0.4 + 0.6j), 200), smooth=False)
+def newton_fractal(c, steps):
+    z = 1.0 + 0.5j
+    for _ in range(steps):
+        z = z - (z**3 - c) / (3 * z**2)
+    return abs(z - 0.3) ** 2
+
+
+@kernel("loops", small=(line(5),), large=(line(60),))
+def fourier_transform_by_loops(x):
+    n = len(x)
+    total = 0.0
+    for k in range(n):
+        s = 0j
+        for t in range(n):
+            s += x[t] * cmath.exp(-2j * cmath.pi * k * t / n)
+        total += (k + 1) * abs(s) ** 2
+    return total
+
+
+@kernel("loops", small=(line(5),), large=(line(40),))
+def fourier_transform_from_zero(x):
+    n = len(x)
+    total = 0.0
+    for k in range(n):
+        s = 0.0
+        for t in range(n):
+            s += x[t] * np.exp(-2j * np.pi * k * t / n)
+        total += (k + 1) * (s.real**2 + s.imag**2)
+    return total
+
+
+@kernel("loops", small=(line(6), 0.3), large=(line(1000), 0.3), argnums=(0, 1))
+def resonator(x, omega):
+    pole = 0.95 * cmath.exp(1j * omega)
+    s = 0j
+    power = 0.0
+    for v in x:
+        s = s * pole + v
+        power += (s * s.conjugate()).real
+    return power
+
+
+@kernel("loops", small=([0.3, -1.2, 0.8, 1.1], 0.4 + 0.7j), large=(list(line(30)), 0.4 + 0.7j), argnums=(0, 1))
+def polynomial_at_a_complex_point(coefficients, z):
+    p = 0j
+    for a in coefficients:
+        p = p * z + a
+    return abs(p)
+
+
+@kernel("loops", small=(2.0, 0.3, 0.1, 5), large=(2.0, 0.3, 0.1, 1000), argnums=(0, 1, 2))
+def filter_response(r, l, c, points):
+    total = 0.0
+    for k in range(1, points + 1):
+        w = 0.1 * k
+        z = r + 1j * w * l + 1 / (1j * w * c)
+        total += abs(1 / z)
+    return total
+
+
+@kernel("loops", small=(1.1, 5), large=(1.1, 1000))
+def joukowski(r, points):
+    lift = 0.0
+    for k in range(points):
+        z = r * cmath.exp(0.1j * k) + 0.1
+        w = z + 1 / z
+        lift += w.real * w.imag
+    return lift
+
+
+@kernel("loops", small=(0.7, 0.2, 5), large=(0.7, 0.2, 1000), argnums=(0, 1))
+def rotating_phasors(a, phi, steps):
+    total = 0.0
+    z = cmath.rect(a, phi)
+    for k in range(steps):
+        z *= cmath.exp(0.1j) * (1 - 0.01 * a)
+        total += cmath.phase(z) * cmath.sqrt(z + 2).real
+    return total

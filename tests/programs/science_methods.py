@@ -278,7 +278,7 @@ def int_arg_power(x, n):
     return r.sum()
 
 
-@program(3.0, engine="tape")
+@program(3.0, engine="compiled")
 def complex_step_style(x):
     z = complex(x, 0.5)
     w = np.exp(1j * z) * z.conjugate()

@@ -6,6 +6,7 @@ Samples marked `complex_too` are checked for complex arguments as well, see `Sam
 """
 
 import builtins
+import cmath
 import math
 import operator
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from s2sgrad.rules.scipy import special as special_scipy
 from s2sgrad.runtime import arrays
 from tests.rules import samples_scipy
 
-NAMESPACE = {"np": np, "math": math, "operator": operator, "builtins": builtins, "arrays": arrays}
+NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator, "builtins": builtins, "arrays": arrays}
 NAMESPACE.update(neural=neural, placing=placing, special=special)
 NAMESPACE.update(scipy=scipy, special_scipy=special_scipy)
 NAMESPACE.update(bessel=bessel, gaussian=gaussian, factorizations=factorizations)
@@ -174,6 +175,18 @@ for _name in ["sqrt", "log2", "log10", "log1p"]:
 for _name in ["asin", "acos", "atanh"]:
     sample(f"math.{_name}", 0.4)
 sample("math.acosh", 1.7)
+for _name in [
+    *("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh"),
+    *("acosh", "atanh", "phase", "polar"),
+]:
+    sample(f"cmath.{_name}", 0.4 + 0.7j)
+    sample(f"cmath.{_name}", -1.3 - 0.2j)
+sample("cmath.log", 0.4 + 0.7j, 0.3 - 1.2j)
+sample("cmath.exp cmath.sin cmath.sqrt cmath.atan", 0.7)
+sample("cmath.rect", 0.7, -1.1)
+sample("builtins.complex", 0.7)
+sample("builtins.complex", 0.7, -1.1)
+sample("builtins.complex", 0.7 - 0.2j, -1.1 + 0.4j)
 sample("math.log", 1.7)
 sample("math.log", 1.7, 3.0)
 sample("math.atan2 math.hypot", 0.7, -0.4)

@@ -19,7 +19,7 @@ ELEMENTWISE = [
     if rule.kind == "elementwise"
     and {None, table.unknown}.isdisjoint(rule.partials)
     and len(rule.partials) < 3
-    and getattr(f, "__module__", "") != "math"
+    and getattr(f, "__module__", "") not in ("math", "cmath")
 ]
 
 

@@ -14,6 +14,7 @@ import pytest
 import s2sgrad.rules  # noqa: F401 - fills the table
 from s2sgrad import grad
 from s2sgrad.rules.table import RULES
+from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.types import infer, join, of, of_all
@@ -260,6 +261,23 @@ class TestElementwise:
             args = special.get(function.__name__, (6, 4)[: 1 + two])
             assert covers(infer(function, tuple(map(operand, args))), function(*args))
 
+    @pytest.mark.parametrize(
+        "value", [2, 2.0, 2j, True, np.float32(2), np.float64(2), np.complex64(2j), np.complex128(2j)]
+    )
+    def test_parts_of_numbers_are_of_their_kind(self, value):
+        for function in (np.real, np.imag, arrays.conjugate):
+            claim, actual = infer(function, (operand(value),)), function(value)
+            assert covers(claim, actual) and claim.dtype == of(actual).dtype, function
+
+    def test_complex_numbers_of_python_and_numpy(self):
+        either = types.join(of(1j), of(np.complex128(1j)))
+        z = ir.Value("z", either)
+        assert either.dtype == types.COMPLEX
+        assert infer(operator.mul, (z, operand(np.complex128(1j)))).dtype == "complex128"
+        assert infer(operator.mul, (z, operand(1j))).dtype == types.COMPLEX
+        assert infer(np.real, (z,)).dtype == types.DOUBLE
+        assert types.join(either, FLOAT).dtype is None and not either.is_real
+
     @pytest.mark.parametrize("values", [(1.0,), (np.ones(2),), (np.ones((2, 1), "f4"),), (np.array(1.0),), (2,)])
     def test_every_elementwise_rule_of_one_argument(self, values):
         tried = 0
@@ -269,7 +287,7 @@ class TestElementwise:
                 with np.errstate(all="ignore"):
                     try:
                         actual = function(*values)
-                    except (TypeError, AttributeError, ArithmeticError):  # not for numbers of this kind
+                    except (TypeError, AttributeError, ArithmeticError, ValueError):  # not for numbers of this kind
                         continue
                 assert covers(claim, actual), f"{function}{values}: claimed {claim}, is {of(actual)}"
                 tried += 1

@@ -51,7 +51,7 @@ def _survey(block: ir.Block, known: dict, found: dict, is_volatile) -> None:
 def _is_plain(s: ir.Op) -> bool:
     """Is it arithmetic, an element, a slice or a number of NumPy's, so that doing it again surely gives the same?"""
     module = getattr(s.function, "__module__", "")
-    known = isinstance(s.function, np.ufunc) or module in ("_operator", "math", "builtins")
+    known = isinstance(s.function, np.ufunc) or module in ("_operator", "math", "cmath", "builtins")
     if not known and s.target.type.kind is Kind.NUMBER:
         known = lookup(s.function) is not None and is_trusted(s.function)
     return known and not s.kwargs and s.target.type.kind in (Kind.NUMBER, Kind.ARRAY)

@@ -97,11 +97,10 @@ def tidy(before: list, block: ir.Block, own=()) -> ir.Block:
         build = Builder()
         build.unstable = Memory(ir.Block([*before, *block.statements], block.results)).is_written
         for s in before:
-            build.add(s)
-        mark = len(build.statements)
+            build.note(s)
         mapping: dict = {}
         refold(build, block.statements, mapping)
-        block = ir.Block(build.statements[mark:], tuple(walk.replaced(r, mapping) for r in block.results))
+        block = ir.Block(build.statements, tuple(walk.replaced(r, mapping) for r in block.results))
         block = pruned(block)
         if sum(1 for _ in walk.statements(block)) == size:
             break

@@ -45,11 +45,13 @@ ADD, SUB, MUL, DIV, NEG, POW = operator.add, operator.sub, operator.mul, operato
 _SAME = {
     np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: DIV, np.negative: NEG, np.power: POW,
     operator.iadd: ADD, operator.isub: SUB, operator.imul: MUL, operator.itruediv: DIV,
+    arrays.conjugate: np.conjugate,
 }  # fmt: skip
 _ELEMENTWISE = {
     *_SAME, *_SAME.values(), np.sin, np.cos, np.tan, np.tanh, np.exp, np.log, np.sqrt, np.absolute, np.square,
     np.conjugate, np.positive, operator.pos, abs, arrays.over, arrays.times,
 }  # fmt: skip
+_PRODUCTS = {MUL, DIV, NEG, arrays.over, arrays.times}  # of conjugates it is the conjugate
 _NARROW = {"float16", "float32", "complex64"}  # a Python number beside one of these is one of these
 # where an operand that was stretched to the shape of another operand need not have been
 _STRETCHING = {ADD, SUB, MUL, DIV, arrays.over, arrays.times, np.where}
@@ -83,12 +85,13 @@ def fold(function: ir.Function) -> ir.Function:
         return function
     build = Builder()
     build.unstable = Memory(function.body).is_written
-    for s in function.body.statements[: function.backward_at]:
-        build.add(s)
+    forward = function.body.statements[: function.backward_at]
+    for s in forward:
+        build.note(s)
     mapping: dict = {}
     refold(build, function.body.statements[function.backward_at :], mapping)
     results = tuple(walk.replaced(r, mapping) for r in function.body.results)
-    return dataclasses.replace(function, body=ir.Block(build.statements, results))
+    return dataclasses.replace(function, body=ir.Block(forward + build.statements, results))
 
 
 def refold(build, statements: list, mapping: dict) -> None:
@@ -198,7 +201,7 @@ def strengthened(build, number, like, others):
     """A number that stands for what is of the type of `like`, and may be Python's: a NumPy number, where beside one of
     `others` it would be calculated with in a narrower type. None where it is open whether that is so."""
     t = types.type_of(number)
-    weak = t.kind is Kind.NUMBER and t.dtype in ("float", "int", *types.VAGUE)
+    weak = t.kind is Kind.NUMBER and t.is_real and t.dtype in ("float", "int", *types.VAGUE)
     if not weak or not any(types.type_of(x).dtype in _NARROW for x in others):
         return number
     dtype = types.type_of(like).dtype
@@ -261,6 +264,9 @@ def _mul(build, a, b):
     if (c := _constant(MUL, a, b)) is not None:
         return c
     swapped = _number(b) is not None and _number(a) is None
+    kinds = types.type_of(a), types.type_of(b)
+    if [t.dtype for t in kinds] == ["float64", "complex"] and all(t.kind is Kind.NUMBER for t in kinds):
+        return build.op(MUL, b, a)  # Python's complex numbers do that themselves, NumPy makes arrays of both
     if swapped:  # numbers first: 2 * x
         a, b = b, a
     if _is(a, 1) and _float_like(b):
@@ -385,17 +391,51 @@ def _without(build, product, factor):
 
 
 def _conjugate(build, a):
-    if _number(a) is not None and not isinstance(a.value, complex):
+    """The conjugate of conjugates times `z` is a product with the conjugate of `z`."""
+    if types.type_of(a).is_real:
         return a
-    if not isinstance(a, Constant) and a.type.is_real:
-        return a
-    inner = _defined(build, a, np.conjugate)
-    return inner[0] if inner is not None else None
+    if isinstance(a, Constant) and type(a.value) is complex:
+        return Constant(a.value.conjugate())
+    if (inner := _defined(build, a, np.conjugate)) is not None:
+        return inner[0]
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(NEG, build.op(np.conjugate, inner[0]))
+    if isinstance(a, Value) and a in build.made and _is_of_conjugate(build, a):
+        product = build.definitions[a]
+        return build.op(product.function, *[build.op(np.conjugate, x) for x in product.args])
+    if types.type_of(a).dtype == "complex":  # the method of NumPy's numbers is slower than the function
+        return build.plain(Value("t"), arrays.conjugate, (a,), {}, "conjugate()")
+    return None
+
+
+def _is_of_conjugate(build, a) -> bool:
+    """Is it seen to be a product or quotient of a conjugate, or of a literal?"""
+    if _defined(build, a, np.conjugate) is not None or _number(a) is not None:
+        return True
+    define = build.definitions.get(a) if isinstance(a, Value) else None
+    product = isinstance(define, ir.Op) and _SAME.get(define.function, define.function) in _PRODUCTS
+    return product and not define.kwargs and any([_is_of_conjugate(build, x) for x in define.args])
 
 
 def _real(build, a):
-    real = not isinstance(a, Constant) and (a.type.is_real or _defined(build, a, np.real) is not None)
-    return a if real else None
+    if types.type_of(a).is_real or _defined(build, a, np.real) is not None:
+        return a
+    factors = _defined(build, a, MUL)
+    if factors is not None and isinstance(unit := _number(factors[0]), complex) and unit in (1j, -1j):
+        part = build.op(np.imag, factors[1])
+        return build.op(NEG, part) if unit == 1j else part
+    return _part(build, np.real, "real", a)
+
+
+def _imag(build, a):
+    return _part(build, np.imag, "imag", a)
+
+
+def _part(build, function, name: str, a):
+    """A part of complex numbers, by its name."""
+    if types.type_of(a).kind not in (Kind.NUMBER, Kind.ARRAY) or isinstance(a, Constant):
+        return None
+    return build.plain(Value("t"), function, (a,), {}, name)
 
 
 def _unbroadcast(build, g, x):
@@ -621,7 +661,7 @@ def _swapaxes(build, a, *places):
 
 _RULES = {
     ADD: _add, SUB: _sub, MUL: _mul, DIV: _div, NEG: _neg, POW: _pow,
-    arrays.over: _over, arrays.times: _times, np.conjugate: _conjugate, np.real: _real,
+    arrays.over: _over, arrays.times: _times, np.conjugate: _conjugate, np.real: _real, np.imag: _imag,
     arrays.unbroadcast: _unbroadcast, arrays.widened: _widened, np.broadcast_to: _broadcast_to, np.reshape: _reshape,
     operator.getitem: _getitem, np.where: lambda build, *args: None, np.shape: _shape, np.size: _size,
     max: _max, np.swapaxes: _swapaxes, np.expand_dims: _expand_dims,

@@ -79,7 +79,7 @@ def divisors(block: ir.Block, entering=()):
     """Python's own numbers by which each run of the block that gives them their value divides: they are not zero."""
     own = {v for s in block.statements for v in walk.defines(s)} | set(entering)
     for s in block.statements:
-        numbers = isinstance(s, ir.Op) and all(types.type_of(x).dtype in ("float", "int") for x in s.args)
+        numbers = isinstance(s, ir.Op) and all(types.type_of(x).dtype in ("float", "int", "complex") for x in s.args)
         if numbers and s.function is operator.truediv and s.args[1] in own:
             yield s.args[1]
         for inner in walk.blocks(s):
@@ -182,16 +182,21 @@ class _Idioms:
     def guarded(self, s: ir.Op):
         """A product or quotient of numbers that is zero where its first factor is."""
         g, p = s.args
-        if not isinstance(g, Value) or any(
-            t.kind is not Kind.NUMBER or not t.is_real for t in map(types.type_of, s.args)
-        ):
+        if not isinstance(g, Value) or any(types.type_of(x).kind is not Kind.NUMBER for x in s.args):
             return s
-        if s.function is arrays.over and (not isinstance(p, Value) or self.same.get(p, p) not in self.divisors):
+        if s.function is arrays.over and not self.is_divisor(p):
             return s
         plain = Value("t", s.target.type)
         function = operator.mul if s.function is arrays.times else operator.truediv
         then = ir.Block([ir.Op(plain, function, s.args, {}, None, s.location)], (plain,))
         return ir.If(g, then, ir.Block([], (Constant(0.0),)), (s.target,), s.location)
+
+    def is_divisor(self, p) -> bool:
+        """Has the function divided by it, or by what it is the conjugate of?"""
+        define = self.definitions.get(p) if isinstance(p, Value) else None
+        if define is not None and define.function is arrays.conjugate:
+            (p,) = define.args
+        return isinstance(p, Value) and self.same.get(p, p) in self.divisors
 
     def sum(self, s: ir.Op, lengths: Lengths) -> ir.Op:
         """The sum of all entries: of a product of two arrays their inner product."""

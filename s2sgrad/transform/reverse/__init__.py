@@ -245,8 +245,7 @@ def _seed(build, out, seed: str):
         if t.kind is Kind.NUMBER and t.is_real:
             return Constant(1.0)
         return build.op(np.ones_like, out)
-    floating = t.dtype is not None and (t.dtype in types.VAGUE or t.dtype.startswith(("float", "int", "bool")))
-    if t.kind is Kind.NUMBER and floating:
+    if t.kind is Kind.NUMBER and t.is_real and (t.dtype in types.VAGUE or t.dtype.startswith(("float", "int", "bool"))):
         return Constant(1.0)
     return build.plain(Value("seed", Type(Kind.NUMBER, types.REAL, 0, ())), arrays.scalar_seed, (out,), {})
 

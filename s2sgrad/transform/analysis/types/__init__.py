@@ -10,8 +10,9 @@ A shape is a tuple of one symbol per axis (see ``axes.py``), or, where the numbe
 token: equal tokens, equal shapes. None equals nothing: compare with `same_shape`, ask with `axes_of`.
 
 Beside NumPy's dtype names there are vague ones. `REAL`: no complex numbers in it, nothing else known. ``DOUBLE``: a
-Python float on one way and a ``np.float64`` on another; `WIDE`: perhaps an integer. `WAYS` says what they may be: the
-type of a result is what those on all ways have in common. They equal nothing: compare with `same_dtype`.
+Python float on one way and a ``np.float64`` on another; `WIDE`: perhaps an integer; `COMPLEX`: a complex number of
+Python's or NumPy's. `WAYS` says what they may be: the type of a result is what those on all ways have in common. They
+equal nothing: compare with `same_dtype`.
 
 Examples
 --------
@@ -50,6 +51,8 @@ from s2sgrad.transform.analysis.types.indexing import (
     slices_of,
 )
 from s2sgrad.transform.analysis.types.objects import (
+    COMPLEX,
+    DOUBLE,
     LONGEST,
     REAL,
     VAGUE,
@@ -75,6 +78,8 @@ from s2sgrad.transform.analysis.types.shapes import parts_of, permuted
 from s2sgrad.transform.analysis.types.tuples import several, stacked
 
 __all__ = [
+    "COMPLEX",
+    "DOUBLE",
     "ELLIPSIS",
     "GENERATORS",
     "INTEGER",

@@ -58,6 +58,8 @@ def _infer(function, args: tuple, kwargs: dict) -> Type:
             return _ufunc(function, ufunc, args, kwargs)
         if getattr(function, "__module__", None) == "math":
             return _math(function, args)
+        if getattr(function, "__module__", None) == "cmath":
+            return _cmath(function)
         rule = lookup(function)
         if rule is not None and rule.kind == "elementwise" and not kwargs:
             return _elementwise(args)
@@ -78,8 +80,9 @@ def _ufunc(function, ufunc, args, kwargs) -> Type:
         dtypes = [t.dtype for t in types]
         if all(t.kind is Kind.NUMBER and t.dtype in (*SAMPLES, REAL) for t in types):
             return _python_operator(function, args, dtypes)
-        if all(t.kind is Kind.NUMBER for t in types) and set(dtypes) == {"complex", "float64"}:
-            return Type(Kind.NUMBER, None, 0, ())  # a np.float64 is a float to Python's complex, not always to NumPy
+        arithmetic = function not in _COMPARISONS and all(t.kind is Kind.NUMBER for t in types)
+        if arithmetic and dtypes == ["complex", "float64"]:
+            return Type(Kind.NUMBER, "complex", 0, ())  # a np.float64 is a float to Python's complex numbers
     else:
         types = [array_like(t) for t in types]
     if ufunc.nout != 1 or ufunc.signature is not None or len(args) != ufunc.nin:
@@ -145,6 +148,15 @@ def _math(function, args) -> Type:
     if name in ("modf", "frexp", "prod", "sumprod"):
         return UNKNOWN
     return FLOAT
+
+
+def _cmath(function) -> Type:
+    name = function.__name__
+    if name.startswith("is"):
+        return BOOL
+    if name == "polar":
+        return Type(Kind.TUPLE, items=(FLOAT, FLOAT))
+    return FLOAT if name == "phase" else Type(Kind.NUMBER, "complex", 0, ())
 
 
 def _elementwise(args) -> Type:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from s2sgrad.transform.analysis.types.calls import handles
+from s2sgrad.runtime import arrays
+from s2sgrad.transform.analysis.types.calls import handles, infer
 from s2sgrad.transform.analysis.types.objects import REAL
 from s2sgrad.transform.analysis.types.operands import constant, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, resolve, strong
@@ -43,17 +44,24 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None) -> Type:  
 @handles(np.real, np.imag)
 def real_or_imag(val) -> Type:
     t = type_of(val)
-    if t.kind is Kind.ARRAY:
-        return replace(t, dtype=_part(t.dtype))
     if t.kind is Kind.NUMBER:
-        return replace(t, dtype=REAL)
-    return UNKNOWN
+        return replace(t, dtype=_part(t.dtype) or REAL)
+    return replace(t, dtype=_part(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
 
 
 def _part(dtype):
+    """The dtype of the parts of numbers: for Python's own that of Python's own."""
     if dtype in (None, REAL) or not dtype.startswith("complex"):
-        return dtype
-    return modulus(dtype)
+        return "int" if dtype == "bool" else dtype
+    return "float" if dtype == "complex" else modulus(dtype)
+
+
+@handles(arrays.conjugate)
+def _conjugate(z) -> Type:
+    t = type_of(z)
+    if t.kind is Kind.NUMBER:
+        return replace(t, dtype="int" if t.dtype == "bool" else t.dtype)
+    return infer(np.conjugate, (z,))
 
 
 @handles(np.round, np.around, np.nan_to_num)

@@ -13,7 +13,8 @@ from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
 REAL = "real"
 DOUBLE = "float or float64"  # of a number that is Python's on one way and NumPy's on another
 WIDE = "real of 64 bits"  # the same, where it may also be an integer
-WAYS = {DOUBLE: ("float", "float64"), WIDE: ("int", "int64", "float", "float64")}
+COMPLEX = "complex or complex128"  # the same of complex numbers
+WAYS = {DOUBLE: ("float", "float64"), WIDE: ("int", "int64", "float", "float64"), COMPLEX: ("complex", "complex128")}
 VAGUE = (REAL, *WAYS)
 BOOL = Type(Kind.NUMBER, "bool", 0, ())
 LONGEST = 32  # a longer list whose elements are all alike is known by its element only
@@ -229,10 +230,11 @@ def join(a: Type, b: Type) -> Type:
 def _join_dtype(a, b):
     if a == b:
         return a
-    if a is None or b is None or a.startswith("complex") or b.startswith("complex"):
+    if a is None or b is None:
         return None
     both = {*WAYS.get(a, (a,)), *WAYS.get(b, (b,))}
-    return next((dtype for dtype, ways in WAYS.items() if both <= {*ways}), REAL)
+    other = None if any(dtype.startswith("complex") for dtype in both) else REAL
+    return next((dtype for dtype, ways in WAYS.items() if both <= {*ways}), other)
 
 
 def join_elements(*containers) -> Type | None:

@@ -11,6 +11,7 @@ from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.axes import fresh
 from s2sgrad.transform.analysis.types.objects import (
     BUILTIN_DTYPES,
+    COMPLEX,
     DOUBLE,
     REAL,
     WAYS,
@@ -28,8 +29,8 @@ from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
 def weak_name(dtype: str) -> str:
     """What a NumPy function makes of a Python number."""
-    strong = {"float": "float64", DOUBLE: "float64", WIDE: REAL, "int": np.dtype(int).name, "complex": "complex128"}
-    return strong.get(dtype, dtype)
+    strong = {"float": "float64", DOUBLE: "float64", WIDE: REAL, "int": np.dtype(int).name}
+    return {**strong, "complex": "complex128", COMPLEX: "complex128"}.get(dtype, dtype)
 
 
 def agreed(dtypes: set) -> str | None:
