@@ -199,6 +199,7 @@ _FUNCTIONS = frozenset({FunctionType, BuiltinFunctionType, np.ufunc})
 _CODE = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type)
 
 _LONGEST_TEST = 200  # comparisons in a `likeness`
+_SHORT = 4  # so many numbers in a list are asked one by one
 
 
 def kinds(values, within: int = 0) -> tuple:
@@ -228,7 +229,9 @@ def _kind(value, cls, within: int):
         return (cls,)
     if cls is list or cls is tuple:
         if len(value) > LONGEST:
-            return cls, LONGEST, frozenset([kinds((item,)) for item in value])
+            classes = set(map(type, value))
+            plain = classes <= PLAIN
+            return cls, LONGEST, frozenset(classes) if plain else frozenset([kinds((item,)) for item in value])
         return cls, kinds(value, within)
     if isinstance(value, dict):
         return cls, tuple(value), kinds(value.values(), within)
@@ -324,12 +327,24 @@ def _tell(value, spelling: str, name: str, tests: list, objects: dict) -> bool:
         of_that_many = f"len({name}_ := {name}.shape) == {value.ndim}" if value.ndim else f"not {name}.ndim"
         tests.extend([f"{name}.dtype is {{{element}}}", of_that_many, *lengths])
         return element.isidentifier()
+    if (cls is list or cls is tuple) and len(value) > _SHORT and _is_uniform(value):
+        of = type(value[0])
+        inside = f"only_{of.__module__}_{of.__name__}"
+        objects.update({"builtins_type": type, inside: {of}})
+        tests.append(f"len({name}) {f'== {len(value)}' if len(value) <= LONGEST else f'> {LONGEST}'}")
+        tests.append(f"set(map({{builtins_type}}, {name})) == {{{inside}}}")
+        return True
     if (cls is list or cls is tuple) and len(value) <= LONGEST:
         return _tell_items(enumerate(value), len(value), name, tests, objects)
     if cls is dict and all(type(key) is str and key.isidentifier() for key in value):
         tests.append(f"list({name}) == {list(value)!r}")
         return _tell_items(value.items(), len(value), name, tests, objects)
     return False
+
+
+def _is_uniform(values) -> bool:
+    """Are these numbers of one class?"""
+    return len(classes := set(map(type, values))) == 1 and classes <= PLAIN
 
 
 def _like(length: str, n: int) -> str:

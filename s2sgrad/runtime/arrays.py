@@ -117,11 +117,11 @@ def over(g, d):
     >>> over(1.0, 0.0)
     inf
     """
-    if isinstance(g, float) and isinstance(d, float):
+    if isinstance(g, float) and isinstance(d, (float, int)):
         if g == 0.0:
             return 0.0
         return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
-    if isinstance(d, float):
+    if isinstance(d, (float, int)):
         if d != 0.0 and d == d:
             return g / d
     elif isinstance(d, complex):
@@ -638,6 +638,8 @@ def as_gradient(d, x, owned=False):
     if isinstance(x, (tuple, list)):
         if not (d is None or isinstance(d, (tuple, list)) or getattr(d, "ndim", 0) > 0):
             raise TypeError(f"the cotangent of a {type(x).__name__} must be a sequence or None, not {d!r}")
+        if (number := _class_of_all(x)) is not None and (d is None or (len(d) == len(x) and _class_of_all(d))):
+            return type(x)(map(number, [0.0] * len(x) if d is None else d))
         items = [as_gradient(part(d, i), leaf, owned) for i, leaf in enumerate(x)]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
     if isinstance(x, dict):
@@ -651,6 +653,12 @@ def as_gradient(d, x, owned=False):
             object.__setattr__(gradient, name, as_gradient(leaf, getattr(x, name), owned))
         return gradient
     return None
+
+
+def _class_of_all(x):
+    """The class of all elements of a list or tuple, if that is `float` or `np.float64`; else None."""
+    classes = set(map(type, x)) if type(x) in (list, tuple) else ()
+    return classes.pop() if len(classes) == 1 and classes <= {float, np.float64} else None
 
 
 def instance(cls, **attributes):

@@ -17,6 +17,7 @@ VALUES = [
     np.ones((0, 3)), np.ones((2, 3), np.float32), np.ones(3, int), np.ones(3, bool), np.ones(3, ">f8"),
     np.ones((2, 3, 1)), np.asfortranarray(np.ones((2, 3))), np.ones((4, 6))[::2, ::2],
     np.ones((9, 4)), np.matrix([[1.0, 2.0]]),
+    [1.0] * 6, [1.0] * 40, [1.0] * 40 + [1], (1.0,) * 40, [np.float64(1.0)] * 40, [2] * 6,
     [], [1.0], [1.0, 2.0], (1.0,), (1.0, 2.0), [np.ones(3)], [np.ones(1)], [(np.ones((2, 3)), np.ones(3))],
     [[np.ones((2, 3)), np.ones(3)]], {"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 1.0, "a": 2.0}, {"a": np.ones(2)},
     {1: 1.0}, {"a{}": 1.0},
@@ -53,8 +54,16 @@ def test_likeness_of_several_values():
     assert not like(2.0, args_1=np.ones(4))
 
 
+def test_lists_of_numbers_of_one_class_are_asked_as_one():
+    like = gate(([1.0] * 10_000,))
+    assert like([2.0] * 33) and not like([2.0] * 32)
+    assert not like([2.0] * 33 + [2]) and not like([np.float64(2.0)] * 33) and not like((2.0,) * 33)
+    like = gate(((1.0,) * 6,))
+    assert like((2.0,) * 6) and not like((2.0,) * 7) and not like((2.0, 1, 2.0, 2.0, 2.0, 2.0))
+
+
 def test_many_values_have_no_expression():
-    assert likeness(([1.0] * 10_000,), "args") is None
+    assert likeness(([1.0, np.ones(2)] * 10_000,), "args") is None
     assert likeness(([[np.ones(2)] * 15] * 15,), "args") is None
 
 

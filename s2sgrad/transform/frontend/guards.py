@@ -154,4 +154,4 @@ def _made(text: str, objects: dict, names: dict, **rare) -> Callable:
     return FunctionType(found["make"].__code__, names)(*objects.values())
 
 
-_BUILTINS = re.compile(r"\b(type|len|list)\(")
+_BUILTINS = re.compile(r"\b(type|len|list|set|map)\(")

@@ -250,12 +250,21 @@ def _seed(build, out, seed: str):
     return build.plain(Value("seed", Type(Kind.NUMBER, types.REAL, 0, ())), arrays.scalar_seed, (out,), {})
 
 
+def _taken_apart(build, d: dict):
+    """The list of which all elements, and nothing else, are the parts of a cotangent."""
+    parts = list(d.values())
+    lists = (s for s in build.statements if isinstance(s, ir.Unpack))
+    return next((s.source for s in lists if list(s.targets) == parts and list(d) == list(range(len(parts)))), None)
+
+
 def _finish(adjoint: Adjoint, d, slot):
     """A gradient, from the cotangent: of the argument's structure, shapes and dtypes."""
     t = slot_type(slot)
     known = keys(t)
     build = adjoint.build
     value, path = slot
+    if isinstance(d, dict) and t.kind is Kind.LIST and all(x.kind is Kind.NUMBER for x in t.items):
+        d = _taken_apart(build, d) or d
     if known is not None and isinstance(d, dict | None) and (t.kind is not Kind.RECORD or adjoint.is_taken_apart(slot)):
         items = [_finish(adjoint, (d or {}).get(k), (value, (*path, k))) for k in known]
         made = Type(t.kind, items=tuple(map(types.type_of, items)), keys=t.keys, cls=t.cls)

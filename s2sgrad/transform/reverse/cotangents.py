@@ -175,9 +175,9 @@ def is_container(t: Type) -> bool:
 
 
 def is_of_numbers(t: Type) -> bool:
-    """A list of real numbers, of which only the run knows how many: its cotangent is a list of numbers, all there."""
-    element = t.element if t.kind is ir.Kind.LIST else None
-    return element is not None and element.kind is ir.Kind.NUMBER and element.is_real
+    """A list of real numbers: where only the run knows which is meant, its cotangent is a list of numbers, too."""
+    held = ((t.element,) if t.items is None else t.items) if t.kind is ir.Kind.LIST else ()
+    return bool(held) and all(x is not None and x.kind is ir.Kind.NUMBER and x.is_real for x in held)
 
 
 def is_stack(t: Type) -> bool:
