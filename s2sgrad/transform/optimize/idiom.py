@@ -14,6 +14,7 @@ In::
     r = m[n:]
     z = times(k, n)                     # numbers
     q = over(k, f)                      # Python's own numbers, by which the function has divided
+    a = k * over(2.0, f)                # numbers
 
 Out::
 
@@ -27,6 +28,7 @@ Out::
     r = t @ v
     z = k * n if k else 0.0
     q = k / f if k else 0.0             # where `f` is zero the function has raised
+    a = over(k * 2.0, f)
 
 What it gives is for emission: derivatives are taken of the operations that were there before.
 
@@ -54,6 +56,7 @@ from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import Memory, is_slice
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
+from s2sgrad.transform.build import Builder
 from s2sgrad.transform.ir import Constant, Kind, Value
 
 PRODUCTS = {operator.matmul, np.matmul, np.dot}
@@ -69,7 +72,7 @@ def idiomatic(function: ir.Function) -> ir.Function:
     if at is None:
         return function
     statements = function.body.statements
-    after = _Idioms(function.body).block(statements[at:], Lengths(None, statements[:at]))
+    after = _Idioms(function).block(statements[at:], Lengths(None, statements[:at]))
     if all(map(operator.is_, after, statements[at:])):
         return function
     return dataclasses.replace(function, body=ir.Block(statements[:at] + after, function.body.results))
@@ -78,12 +81,20 @@ def idiomatic(function: ir.Function) -> ir.Function:
 def divisors(block: ir.Block, entering=()):
     """Python's own numbers by which each run of the block that gives them their value divides: they are not zero."""
     own = {v for s in block.statements for v in walk.defines(s)} | set(entering)
+    for x in divided_by(block):
+        if any(v in own for v in walk.values(x)):
+            yield x
     for s in block.statements:
-        numbers = isinstance(s, ir.Op) and all(types.type_of(x).dtype in ("float", "int", "complex") for x in s.args)
-        if numbers and s.function is operator.truediv and s.args[1] in own:
-            yield s.args[1]
         for inner in walk.blocks(s):
             yield from divisors(inner, walk.enters(s))
+
+
+def divided_by(block: ir.Block):
+    """Python's own numbers by which each run of the block divides such a number."""
+    for s in block.statements:
+        own = isinstance(s, ir.Op) and all(types.type_of(x).dtype in ("float", "int", "complex") for x in s.args)
+        if own and s.function is operator.truediv:
+            yield s.args[1]
 
 
 def stretched(value, definitions: dict):
@@ -102,10 +113,17 @@ def is_run(index) -> bool:
 
 
 class _Idioms:
-    def __init__(self, body: ir.Block):
+    def __init__(self, function: ir.Function):
+        body = function.body
         everything = list(walk.statements(body))
         self.same = walk.restored(body)
-        self.divisors = set(divisors(body))
+        self.divisors = {self.key(x) for x in divisors(body, [p.value for p in function.parameters])}
+        self.divided = {  # by what each turn of the loop has divided that put something into a list
+            collected: {self.key(x) for x in divided_by(s.body)}
+            for s in everything
+            if isinstance(s, ir.For)
+            for collected in s.collected
+        }
         self.definitions = {s.target: s for s in everything if isinstance(s, ir.Op)}
         self.uses = walk.use_counts(body)
         self.memory = Memory(body)
@@ -120,8 +138,14 @@ class _Idioms:
             if isinstance(s, ir.Accumulate):
                 *before, s = self.unstretched(s)
                 done += before
+            if isinstance(s, ir.Op) and s.function is operator.mul:
+                *before, s = self.as_quotient(s)
+                done += before
             if inner := walk.blocks(s):
+                outside = self.divisors
+                self.divisors = outside.union(*self.divided_in(s))
                 said = [self.block(b.statements, lengths) for b in inner]
+                self.divisors = outside
                 if not all(all(map(operator.is_, a, b.statements)) for a, b in zip(said, inner, strict=True)):
                     s = walk.with_blocks(s, [ir.Block(a, b.results) for a, b in zip(said, inner, strict=True)])
             elif isinstance(s, ir.Op) and s.spelling is None:
@@ -182,21 +206,55 @@ class _Idioms:
     def guarded(self, s: ir.Op):
         """A product or quotient of numbers that is zero where its first factor is."""
         g, p = s.args
-        if not isinstance(g, Value) or any(types.type_of(x).kind is not Kind.NUMBER for x in s.args):
+        if any(types.type_of(x).kind is not Kind.NUMBER for x in s.args):
             return s
         if s.function is arrays.over and not self.is_divisor(p):
+            return s
+        if isinstance(g, Constant) and g.value != 0 and s.function is arrays.over:
+            return dataclasses.replace(s, function=operator.truediv)
+        if not isinstance(g, Value):
             return s
         plain = Value("t", s.target.type)
         function = operator.mul if s.function is arrays.times else operator.truediv
         then = ir.Block([ir.Op(plain, function, s.args, {}, None, s.location)], (plain,))
         return ir.If(g, then, ir.Block([], (Constant(0.0),)), (s.target,), s.location)
 
+    def as_quotient(self, s: ir.Op) -> list:
+        """A number times the quotient of a literal as the quotient of the product."""
+        for other, factor in (s.args, s.args[::-1]):
+            define = self.definitions.get(factor) if isinstance(factor, Value) and self.uses[factor] == 1 else None
+            if define is None or define.function is not arrays.over or not isinstance(define.args[0], Constant):
+                continue
+            literal, divisor = define.args
+            if any(types.type_of(x).kind is not Kind.NUMBER for x in (other, divisor)) or s.spelling is not None:
+                continue
+            build = Builder()
+            build.location = s.location
+            product = build.op(operator.mul, literal, other)
+            quotient = ir.Op(s.target, arrays.over, (product, divisor), {}, None, s.location)
+            self.definitions.update(build.definitions)
+            self.definitions[s.target] = quotient
+            return [*build.statements, quotient]
+        return [s]
+
+    def divided_in(self, s):
+        """By what has been divided wherever the body of a loop runs that reads what another one has put into a list."""
+        for source in s.sources if isinstance(s, ir.For) else ():
+            if isinstance(source.iterable, Value):
+                yield self.divided.get(self.same.get(source.iterable, source.iterable), set())
+
     def is_divisor(self, p) -> bool:
         """Has the function divided by it, or by what it is the conjugate of?"""
         define = self.definitions.get(p) if isinstance(p, Value) else None
         if define is not None and define.function is arrays.conjugate:
             (p,) = define.args
-        return isinstance(p, Value) and self.same.get(p, p) in self.divisors
+        return not isinstance(p, Constant) and self.key(p) in self.divisors
+
+    def key(self, x):
+        """What equal numbers have in common: of the user's text the text, and what its names stand for."""
+        if isinstance(x, ir.Code):
+            return gast.dump(x.node), frozenset((name, self.same.get(v, v)) for name, v in x.reads.items())
+        return self.same.get(x, x) if isinstance(x, Value) else x
 
     def sum(self, s: ir.Op, lengths: Lengths) -> ir.Op:
         """The sum of all entries: of a product of two arrays their inner product."""
