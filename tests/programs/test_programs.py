@@ -125,6 +125,9 @@ def test_engine(program):
     assert derivative.engine == program.engine, derivative.explain()
     assert "internal error" not in str(derivative.explain())
     if program.engine == "compiled":
+        source = derivative.source
+        call(derivative, program)
+        assert derivative.source is source  # nothing is compiled again for a call that is like the last one
         assert any(row.engine == "tape" for row in derivative.explain().rows) is program.taped, derivative.explain()
 
 

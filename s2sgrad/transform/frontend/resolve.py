@@ -12,7 +12,7 @@ import dis
 import functools
 import inspect
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 
 import gast
 import numpy as np
@@ -159,8 +159,9 @@ class Outside:
             kind = type(value).__name__
             what = getattr(value, "__name__", None) or f"a {kind}"
             kind = "the function" if isinstance(value, FunctionType) else f"the {kind}"
-            # a bound method is a new object each time it is looked up
-            test = "{now} == {value}" if type(value) is MethodType else "{now} is {value}"
+            # a bound method (`np.add.reduce` too) is a new object each time it is looked up
+            bound = not isinstance(getattr(value, "__self__", None), (NoneType, ModuleType))
+            test = "{now} == {value}" if bound else "{now} is {value}"
             self._guard(place, text, test, {"value": value}, f"{text} is {kind} {what}")
             self.follow(value)
             plain = isinstance(value, (ModuleType, type, FunctionType, MethodType)) or is_trusted(value)

@@ -94,6 +94,18 @@ def _max(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Ty
     return reduction(a, axis, keepdims, strong(array_like(type_of(a)).dtype) if initial is None else None)
 
 
+@handles(np.add.reduce, np.multiply.reduce)
+def _reduced_sum(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
+    return _sum(array, axis, dtype, out, keepdims, initial)
+
+
+@handles(np.maximum.reduce, np.minimum.reduce, np.logaddexp.reduce)
+def _reduced(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
+    exact = dtype is None and initial is None
+    result = array_like(type_of(array)).dtype if exact else None
+    return reduction(array, axis, keepdims, result if result is not None and result.startswith("float") else None)
+
+
 @handles(np.all, np.any)
 def _all(a, axis=None, out=None, keepdims=False, *, where=None) -> Type:
     return reduction(a, axis, keepdims, "bool")
