@@ -15,6 +15,8 @@ In::
     z = times(k, n)                     # numbers
     q = over(k, f)                      # Python's own numbers, by which the function has divided
     a = k * over(2.0, f)                # numbers
+    b = k * x
+    v = 2 * b
 
 Out::
 
@@ -29,6 +31,8 @@ Out::
     z = k * n if k else 0.0
     q = k / f if k else 0.0             # where `f` is zero the function has raised
     a = over(k * 2.0, f)
+    b = 2 * k                           # one product of arrays, not two
+    v = b * x
 
 What it gives is for emission: derivatives are taken of the operations that were there before.
 
@@ -58,6 +62,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.lengths import Lengths
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.ir import Constant, Kind, Value
+from s2sgrad.transform.optimize.fold import power_of_two
 
 PRODUCTS = {operator.matmul, np.matmul, np.dot}
 INNER = {operator.mul: np.vdot, arrays.times: arrays.inner}
@@ -141,6 +146,7 @@ class _Idioms:
             if isinstance(s, ir.Op) and s.function is operator.mul:
                 *before, s = self.as_quotient(s)
                 done += before
+                s = self.numbers_first(s, done)
             if inner := walk.blocks(s):
                 outside = self.divisors
                 self.divisors = outside.union(*self.divided_in(s))
@@ -236,6 +242,22 @@ class _Idioms:
             self.definitions[s.target] = quotient
             return [*build.statements, quotient]
         return [s]
+
+    def numbers_first(self, s: ir.Op, done: list) -> ir.Op:
+        """A power of two times a number times an array: it multiplies the number, which `done` ends with then."""
+        before = done[-1] if done else None
+        if s.function is not operator.mul or not isinstance(before, ir.Op) or before.function is not operator.mul:
+            return s
+        (factor, x), (number, array) = s.args, before.args
+        if before.target is not x:
+            return s
+        plain = self.uses[x] == 1 and s.spelling is None and before.spelling is None
+        exact = isinstance(factor, Constant) and power_of_two(factor.value)
+        if plain and exact and types.type_of(number).kind is Kind.NUMBER and x.type.kind is Kind.ARRAY:
+            product = Value("t", types.infer(operator.mul, (factor, number)))
+            done[-1] = ir.Op(product, operator.mul, (factor, number), {}, None, before.location)
+            return dataclasses.replace(s, args=(product, array))
+        return s
 
     def divided_in(self, s):
         """By what has been divided wherever the body of a loop runs that reads what another one has put into a list."""
