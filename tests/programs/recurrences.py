@@ -560,3 +560,86 @@ def rotating_phasors(a, phi, steps):
         z *= cmath.exp(0.1j) * (1 - 0.01 * a)
         total += cmath.phase(z) * cmath.sqrt(z + 2).real
     return total
+
+
+@kernel("loops", small=(line(4).tolist(), 0.8, 3), large=(line(12).tolist(), 0.8, 5), argnums=(0, 1))
+def kuramoto_by_pairs(theta, k, steps):
+    theta = list(theta)
+    n = len(theta)
+    for _ in range(steps):
+        new = []
+        for i in range(n):
+            s = 0.0
+            for j in range(n):
+                s += math.sin(theta[j] - theta[i])
+            new.append(theta[i] + 0.05 * (0.1 * i + k / n * s))
+        theta = new
+    total = 0.0
+    for t in theta:
+        total += math.cos(t)
+    return total
+
+
+def logs(n, m):
+    p = weights(n, m) + 1.5
+    return np.log(p / p.sum(axis=1, keepdims=True))
+
+
+@kernel(
+    "slices",
+    small=(logs(3, 3), logs(3, 4), np.array([0, 2, 1, 3, 0])),
+    large=(logs(8, 8), logs(8, 5), np.arange(200) % 5),
+    argnums=(0, 1),
+)
+def hidden_markov_model(a, b, seen):
+    alpha = b[:, seen[0]]
+    for o in seen[1:]:
+        alpha = np.logaddexp.reduce(alpha[:, None] + a, axis=0) + b[:, o]
+    return np.logaddexp.reduce(alpha)
+
+
+@kernel(
+    "slices",
+    small=(np.array([3.0, 1.2, 0.5, 0.3]), line(4)),
+    large=(4.0 / (1 + np.arange(60.0)), line(60)),
+    argnums=(0, 1),
+)
+def levinson(t, y):
+    n = len(y)
+    f = np.array([1.0 / t[0]])
+    b = np.array([1.0 / t[0]])
+    x = np.array([y[0] / t[0]])
+    for k in range(1, n):
+        ef = t[k:0:-1] @ f
+        eb = t[1 : k + 1] @ b
+        d = 1.0 - ef * eb
+        f, b = (
+            np.concatenate([f, [0.0]]) / d - ef / d * np.concatenate([[0.0], b]),
+            np.concatenate([[0.0], b]) / d - eb / d * np.concatenate([f, [0.0]]),
+        )
+        ex = t[k:0:-1] @ x
+        x = np.concatenate([x, [0.0]]) + (y[k] - ex) * b
+    return np.sum(x**2)
+
+
+@kernel("loops", small=(logs(5, 3), [1, 2]), large=(logs(40, 5), [1, 2, 3, 1, 4, 2]))
+def ctc(logp, labels):
+    ext = [0]
+    for l in labels:
+        ext.append(l)
+        ext.append(0)
+    n = len(ext)
+    alpha = np.full(n, -30.0)
+    alpha[0] = logp[0, 0]
+    alpha[1] = logp[0, ext[1]]
+    for t in range(1, len(logp)):
+        new = np.full(n, -30.0)
+        for s in range(n):
+            a = alpha[s]
+            if s > 0:
+                a = np.logaddexp(a, alpha[s - 1])
+            if s > 1 and ext[s] != 0 and ext[s] != ext[s - 2]:
+                a = np.logaddexp(a, alpha[s - 2])
+            new[s] = a + logp[t, ext[s]]
+        alpha = new
+    return -np.logaddexp(alpha[n - 1], alpha[n - 2])

@@ -286,7 +286,7 @@ class Body(NamedTuple):
 
 @program(
     [Body(1.0, np.array([0.0, 0.0]), np.array([0.0, 0.0])), Body(0.5, np.array([1.0, 0.0]), np.array([0.0, 1.0]))],
-    engine="tape",
+    engine="compiled",
 )
 def nbody_namedtuples(bodies):
     dt = 0.05

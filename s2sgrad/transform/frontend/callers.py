@@ -28,7 +28,7 @@ class Callers:
         given = {name: t for name, t in self.env.items() if t in self.parameters and self.can_be_opened(t.type)}
         if given:
             self.mutable = scan.mutable_names(
-                self.body, self.names, self.numbers, self.given_away(self.body), frozenset(given)
+                self.body, self.names, self.numbers, self.given_away(self.body), frozenset(given), self.handed
             )
         reached = self.reached_names() if given else ()
         for name, thing in given.items():

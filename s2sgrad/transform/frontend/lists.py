@@ -1,9 +1,9 @@
 """Lowers lists that a function builds: by methods, in loops, by comprehensions.
 
 A list that the function makes itself and that has one name only behaves like a value: ``xs.append(v)`` gives
-`xs` another value. Where each turn of a loop appends once, the list is what the loop collects
-(`ir.For.collected`); elsewhere it is put together anew, which `optimize.stacks` says in
-place again. All other lists stay objects of the user's.
+`xs` another value. ``values = xs`` hands it over, where `xs` is not read again. Where each turn of a loop appends
+once, the list is what the loop collects (`ir.For.collected`); elsewhere it is put together anew, which
+`optimize.stacks` says in place again. All other lists stay objects of the user's.
 """
 
 import functools
@@ -78,6 +78,8 @@ class Lists:
                     (changed if isinstance(parent.op, gast.Add) else other).add(node.id)
                 elif not isinstance(node.ctx, gast.Load):
                     (made if self.is_made(node, parents) else other).add(node.id)
+                elif node in self.handed:
+                    pass
                 elif any(isinstance(p, syntax.FUNCTIONS) for p in parents) or not self.only_reads(node, parents):
                     other.add(node.id)
                 elif (isinstance(parent, gast.Attribute) and parent.attr in BUILDING) or (

@@ -80,6 +80,7 @@ from s2sgrad.transform.frontend.records import Records
 from s2sgrad.transform.frontend.scan import (
     count_bindings,
     defined_functions,
+    handed_over,
     is_only_run_over,
     jumps,
     literal_lists,
@@ -208,6 +209,7 @@ class Lowering(
         self.given = given
         self.classes = self.classes_of_names(body, kinds or {})
         self.mutable: set = set()
+        self.handed: set = set()  # the names that are handed over where they stand (`scan.handed_over`)
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         self.perhaps_changing = perhaps_changing(body)
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
@@ -228,7 +230,8 @@ class Lowering(
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
         self.numbers = {f.__name__ for f in plain}
-        self.mutable = mutable_names(body, self.names, self.numbers, self.given_away(body))
+        self.handed = handed_over(body)
+        self.mutable = mutable_names(body, self.names, self.numbers, self.given_away(body), handed=self.handed)
         lists = {name: value.elts for name, value in literal_lists(body) if self.bindings.get(name) == 1}
         self.listed = {name: elements for name, elements in lists.items() if is_only_run_over(body, name)}
         self.body = body

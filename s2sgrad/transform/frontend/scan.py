@@ -1,5 +1,7 @@
 """Looks through the statements of a function before they are lowered: what they bind, read, change and leave."""
 
+from collections import Counter
+
 import gast
 
 from s2sgrad.transform import ir
@@ -186,11 +188,56 @@ def counters(statement) -> set:
     return {node.id for node in found} - {node.id for node in others - found}
 
 
-def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=frozenset(), holders=frozenset()) -> set:
+def handed_over(body: list) -> set:
+    """The names that are read for the last time where their list gets another name: ``new`` in ``values = new``.
+
+    All that is done with such a name is done from the statement that makes its list to this one, in one block.
+    """
+    total = _counted(body)
+    found = set()
+    for block in syntax.blocks(body):
+        for at, statement in enumerate(block):
+            match statement:
+                case gast.Assign(targets=[gast.Name()], value=gast.Name(id=name)):
+                    since = next((i for i, s in enumerate(block[:at]) if _makes_list(s, name)), None)
+                    if since is not None and _counted(block[since : at + 1])[name] == total[name]:
+                        found.add(statement.value)
+    return found
+
+
+def _counted(statements: list) -> Counter:
+    """How often names stand in statements."""
+    return Counter(n.id for s in statements for n in syntax.walk(s) if isinstance(n, gast.Name))
+
+
+def _makes_list(statement, name: str) -> bool:
+    """Does it give a name a list that is made on the spot, whatever the name stood for before?"""
+    match statement:
+        case gast.Assign(targets=[gast.Name(id=target)], value=gast.List() | gast.ListComp() as made):
+            return target == name and name not in _counted([made])
+    return False
+
+
+def changes_items(body: list, name: str) -> bool:
+    """May a function change what is in a list of this name, other than putting other things there?"""
+    for node in (n for s in body for n in syntax.walk(s)):
+        changed = node.target if isinstance(node, gast.AugAssign) else node
+        inside = isinstance(changed, (gast.Subscript, gast.Attribute)) and not isinstance(changed.ctx, gast.Load)
+        if inside and name in root_names(changed) and (changed is not node or not isinstance(changed.value, gast.Name)):
+            return True
+        method = node.func if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) else None
+        if method is not None and name in root_names(method) and not isinstance(method.value, gast.Name):
+            return True
+    return False
+
+
+def mutable_names(
+    body: list, names: syntax.Names, plain=frozenset(), given=frozenset(), holders=frozenset(), handed=frozenset()
+) -> set:
     """The names whose objects the function changes, and those that may be other names of them.
 
     `plain` are the names of functions that give numbers only, `given` of what is given to functions that write,
-    `holders` of containers that come in.
+    `holders` of containers that come in, `handed` those that are `handed_over`: nothing is changed by them afterwards.
     """
     found: set = set(given)
     made = set(holders).union(*(s for s in map(made_names, (n for b in body for n in syntax.walk(b)))))
@@ -211,6 +258,8 @@ def mutable_names(body: list, names: syntax.Names, plain=frozenset(), given=froz
                     found |= root_names(node.args[0])
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
                 found.add(node.target.id)
+            elif isinstance(node, gast.Assign) and node.value in handed and not changes_items(body, node.value.id):
+                continue
             elif isinstance(node, gast.Assign):
                 method = isinstance(node.value, gast.Call) and isinstance(node.value.func, gast.Attribute)
                 holder = node.value.func if method else node.value

@@ -118,6 +118,16 @@ class Names:
         return known[0]
 
 
+def blocks(statements: list):
+    """A list of statements, and those of the statements in it."""
+    yield statements
+    for statement in statements:
+        for name in ("body", "orelse", "finalbody"):
+            inner = getattr(statement, name, None)
+            if isinstance(inner, list) and not isinstance(statement, FUNCTIONS):
+                yield from blocks(inner)
+
+
 def parameters(node) -> list[str]:
     """The names of all parameters of a function, in the order in which they are declared."""
     args = node.args

@@ -22,6 +22,7 @@ from s2sgrad.transform.reverse.cotangents import (
     is_container,
     is_of_numbers,
     is_stack,
+    number_list,
     slot_name,
     slot_type,
     stack_type,
@@ -194,7 +195,7 @@ class Collecting:
             copy = Value(slot_name(slot), stack_type(t))
             return self.build.plain(copy, operator.getitem, (found.operand, Constant(slice(None))), {})
         if is_of_numbers(t):
-            plain = Type(Kind.LIST, element=Type(Kind.NUMBER, types.REAL, 0, ()))
+            plain = number_list()
             fresh = self.build.plain(Value(slot_name(slot), plain), arrays.as_gradient, (ZERO, self.read(slot)), {})
             if found is None:
                 return fresh

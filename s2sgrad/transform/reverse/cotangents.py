@@ -163,7 +163,8 @@ class LoopScope(Scope):
     def inherit(self, slot: Slot) -> Cotangent:
         t = slot_type(slot)
         # a buffer is of the value's type; what is added up to a number may be Python's, too
-        parameter = Value(slot_name(slot), t if has_buffer(t) else cotangent_type(t))
+        kept = number_list() if is_of_numbers(t) else t
+        parameter = Value(slot_name(slot), kept if has_buffer(t) else cotangent_type(t))
         self.accumulators[slot] = parameter
         found = Cotangent(parameter, owned=has_buffer(t), partial=is_container(t) and not is_of_numbers(t))
         self.cotangents[slot] = found
@@ -178,6 +179,11 @@ def is_of_numbers(t: Type) -> bool:
     """A list of real numbers: where only the run knows which is meant, its cotangent is a list of numbers, too."""
     held = ((t.element,) if t.items is None else t.items) if t.kind is ir.Kind.LIST else ()
     return bool(held) and all(x is not None and x.kind is ir.Kind.NUMBER and x.is_real for x in held)
+
+
+def number_list() -> Type:
+    """The type of the cotangent of a list of numbers where it is added to in place."""
+    return Type(ir.Kind.LIST, element=Type(ir.Kind.NUMBER, REAL, 0, ()))
 
 
 def is_stack(t: Type) -> bool:
