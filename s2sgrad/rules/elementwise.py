@@ -44,7 +44,10 @@ def power_exponent(t, x, y, out):
     """What a change `t` of the exponent does to ``x**y``: nothing where the base is zero."""
     if isinstance(x, (int, float)) and x > 0:
         return times(t, out * math.log(x))
-    return times(t, out * np.log(np.where(x == 0, 1, widened(x, t))))
+    x = widened(x, t)
+    if np.iscomplexobj(out):  # Python's power of a negative number
+        x = x + 0j
+    return times(t, out * np.log(np.where(x == 0, 1, x)))
 
 
 elementwise((np.power, np.float_power), power_base, power_exponent)

@@ -103,7 +103,13 @@ class Builder:
         del self.statements[mark:], self.learnt[mark:]
 
 
-_PART = {"complex128": "float64", "complex64": "float32", "complex": "float", types.COMPLEX: types.DOUBLE}
+_PART = {
+    "complex128": "float64",
+    "complex64": "float32",
+    "complex": "float",
+    types.COMPLEX: types.DOUBLE,
+    types.EITHER: "float",
+}
 
 
 def real_part(dtype: str | None) -> str | None:
@@ -120,7 +126,7 @@ def like(x: Type, g: Type) -> Type:
 
 
 def _zero_dtype(dtype: str | None) -> str | None:
-    if dtype in (None, types.REAL, types.WIDE, types.COMPLEX):
+    if dtype in (None, types.REAL, types.WIDE, types.COMPLEX, types.EITHER):
         return None
     if dtype in ("int", "float", "bool", "complex"):
         return "float"

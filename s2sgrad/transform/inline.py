@@ -444,7 +444,7 @@ class _Inliner:
             return Constant(())
         if function is np.size and kind.kind is Kind.NUMBER:
             return Constant(1)
-        if function in (np.isrealobj, np.iscomplexobj) and kind.dtype is not None:
+        if function in (np.isrealobj, np.iscomplexobj) and kind.dtype not in (None, types.EITHER):
             return Constant(kind.is_real is (function is np.isrealobj))
         return None
 

@@ -139,3 +139,27 @@ def exponentials_of_cmath(x):
 @program(X, engine="tape")
 def complex_of_an_imaginary_part_alone(x):
     return abs(complex(imag=x[1]) + x[0])
+
+
+@program(0.3, 0.7, engine="compiled", argnums=(0, 1))
+def powers_that_are_real(x, y):
+    r = (x * y) ** (y / 2)
+    return (r / y + 2.0 * x * r) ** 0.5 + abs(r) - r * (x + y) ** y
+
+
+@program(-0.3, 0.7, engine="compiled", argnums=(0, 1))
+def powers_that_are_complex(x, y):
+    z = (x * y) ** (y / 2)
+    w = z / y + 2.0 * x * z - abs(z)
+    return (z * w).real + w.imag * x + abs(w)
+
+
+@program(-0.3, 0.7, 4, engine="compiled", argnums=(0, 1))
+def powers_of_either_kind(x, y, n):
+    total = 0.0
+    for i in range(n):
+        z = (x + 0.25 * i) ** y
+        w = z * z + x
+        total += abs(w) + (w * y).real
+        x = 0.5 * x + 0.1 * abs(z)
+    return total

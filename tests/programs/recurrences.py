@@ -643,3 +643,74 @@ def ctc(logp, labels):
             new[s] = a + logp[t, ext[s]]
         alpha = new
     return -np.logaddexp(alpha[n - 1], alpha[n - 2])
+
+
+@kernel("loops", small=(1.3, 0.7), large=(1.3, 0.7), argnums=(0, 1))
+def fehlberg(a, y):
+    t, h, steps = 0.0, 0.2, 0
+
+    def f(t, y):
+        return a * math.sin(t) - y * y
+
+    while t < 3.0 and steps < 200:
+        h = min(h, 3.0 - t)
+        k1 = f(t, y)
+        k2 = f(t + h / 4, y + h * k1 / 4)
+        k3 = f(t + 3 * h / 8, y + h * (3 * k1 + 9 * k2) / 32)
+        k4 = f(t + 12 * h / 13, y + h * (1932 * k1 - 7200 * k2 + 7296 * k3) / 2197)
+        k5 = f(t + h, y + h * (439 / 216 * k1 - 8 * k2 + 3680 / 513 * k3 - 845 / 4104 * k4))
+        k6 = f(t + h / 2, y + h * (-8 / 27 * k1 + 2 * k2 - 3544 / 2565 * k3 + 1859 / 4104 * k4 - 11 / 40 * k5))
+        e = abs(k1 / 360 - 128 / 4275 * k3 - 2197 / 75240 * k4 + k5 / 50 + 2 / 55 * k6)
+        steps += 1
+        if e <= 1e-6:
+            t += h
+            y = y + h * (25 / 216 * k1 + 1408 / 2565 * k3 + 2197 / 4104 * k4 - k5 / 5)
+        h = 0.9 * h * min(2.0, max(0.3, (1e-6 / max(e, 1e-14)) ** 0.25))
+    return y
+
+
+@kernel("loops", small=(10.0, 120.0, 36.0, 8), large=(10.0, 120.0, 36.0, 500), argnums=(0, 1, 2))
+def hodgkin_huxley(current, gna, gk, steps):
+    v, m, h, n = -60.0, 0.05, 0.6, 0.32
+    total = 0.0
+    for _ in range(steps):
+        am = 0.1 * (v + 40.0) / (1.0 - math.exp(-(v + 40.0) / 10.0))
+        bm = 4.0 * math.exp(-(v + 65.0) / 18.0)
+        ah = 0.07 * math.exp(-(v + 65.0) / 20.0)
+        bh = 1.0 / (1.0 + math.exp(-(v + 35.0) / 10.0))
+        an = 0.01 * (v + 55.0) / (1.0 - math.exp(-(v + 55.0) / 10.0))
+        bn = 0.125 * math.exp(-(v + 65.0) / 80.0)
+        i = gna * m**3 * h * (v - 50.0) + gk * n**4 * (v + 77.0) + 0.3 * (v + 54.4)
+        v += 0.01 * (current - i)
+        m += 0.01 * (am * (1.0 - m) - bm * m)
+        h += 0.01 * (ah * (1.0 - h) - bh * h)
+        n += 0.01 * (an * (1.0 - n) - bn * n)
+        total += v * v * 1e-4
+    return total
+
+
+@kernel("loops", small=(0.5, 0.1, 0.2, 10), large=(0.5, 0.1, 0.2, 1000), argnums=(0, 1, 2))
+def seir(beta, gamma, sigma, days):
+    s, e, i, r = 0.99, 0.0, 0.01, 0.0
+    peak = 0.0
+    for _ in range(days):
+        new = beta * s * i
+        s, e, i, r = s - 0.1 * new, e + 0.1 * (new - sigma * e), i + 0.1 * (sigma * e - gamma * i), r + 0.1 * gamma * i
+        peak = max(peak, i)
+    return peak + r
+
+
+@kernel("loops", small=(0.7, 3), large=(0.7, 20))
+def gauss_legendre(k, n):
+    total = 0.0
+    for i in range(n):
+        x = math.cos(math.pi * (i + 0.75) / (n + 0.5))
+        for _ in range(5):
+            p0, p1 = 1.0, x
+            for j in range(2, n + 1):
+                p0, p1 = p1, ((2 * j - 1) * x * p1 - (j - 1) * p0) / j
+            dp = n * (x * p1 - p0) / (x * x - 1.0)
+            x -= p1 / dp
+        w = 2.0 / ((1.0 - x * x) * dp * dp)
+        total += w * math.exp(k * x)
+    return total

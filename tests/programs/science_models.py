@@ -401,3 +401,14 @@ def kepler_equation(M):
         if abs(dE) < 1e-14:
             break
     return 2 * math.atan2(math.sqrt(1 + e) * math.sin(E / 2), math.sqrt(1 - e) * math.cos(E / 2))
+
+
+@program(0.03, 0.025, 0.3, 0.5, -0.2, engine="compiled", argnums=(0, 2, 4))
+def sabr(f, k, alpha, nu, rho):
+    beta = 0.5
+    fk = (f * k) ** ((1 - beta) / 2)
+    l = math.log(f / k)
+    z = nu / alpha * fk * l
+    x = math.log((math.sqrt(1 - 2 * rho * z + z * z) + z - rho) / (1 - rho))
+    a = alpha / (fk * (1 + (1 - beta) ** 2 / 24 * l * l))
+    return a * z / x * (1 + ((1 - beta) ** 2 / 24 * alpha**2 / fk**2 + rho * beta * nu * alpha / (4 * fk)))

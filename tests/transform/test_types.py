@@ -175,7 +175,7 @@ class TestJoin:
         assert join(of([1.0]), of([1.0, 2.0])).element == FLOAT
         assert join(of((1.0, "a")), of((2, "b"))).items[1] == of("c")
         assert join(of("a"), of(b"b")) == OTHER
-        assert join(FLOAT, of(1j)).dtype is None
+        assert join(FLOAT, of(1j)).dtype == types.EITHER and join(ir.FLOAT64, of(1j)).dtype is None
         assert not join(FLOAT, of(1j)).is_real
 
     def test_shapes_that_differ_equal_nothing(self):
@@ -277,6 +277,22 @@ class TestElementwise:
         assert infer(operator.mul, (z, operand(1j))).dtype == types.COMPLEX
         assert infer(np.real, (z,)).dtype == types.DOUBLE
         assert types.join(either, FLOAT).dtype is None and not either.is_real
+
+    def test_powers_of_floats_are_floats_or_complex_numbers(self):
+        x = ir.Value("x", FLOAT)
+        power = ir.Value("p", infer(operator.pow, (x, x)))
+        assert power.type.dtype == types.EITHER and not power.type.is_real
+        assert infer(operator.add, (power, x)).dtype == types.EITHER
+        assert infer(operator.mul, (power, operand(2j))).dtype == "complex"
+        assert infer(abs, (power,)) == infer(np.real, (power,)) == infer(math.log, (power,)) == FLOAT
+        assert infer(operator.pow, (ir.Constant(2.0), x)) == FLOAT
+
+    def test_differences_with_more_at_the_ends(self):
+        x = operand(np.ones((9, 10)))
+        row = operand(np.ones((1, 10)))
+        found = infer(np.diff, (x,), {"axis": ir.Constant(0), "prepend": row})
+        assert types.same_shape(found, x.type) and found.dtype == "float64"
+        assert infer(np.diff, (x,), {"prepend": operand(np.ones((1, 1), "f4"))}).dtype is None
 
     @pytest.mark.parametrize("values", [(1.0,), (np.ones(2),), (np.ones((2, 1), "f4"),), (np.array(1.0),), (2,)])
     def test_every_elementwise_rule_of_one_argument(self, values):

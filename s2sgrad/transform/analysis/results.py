@@ -71,11 +71,17 @@ def _floating(*given: Type) -> str | None:
 @types.handles(np.diff)
 def _diff(a, n=1, axis=-1, prepend=None, append=None) -> Type:
     t, count, place = _given(a), types.constant(n), types.constant(axis)
-    if t.kind is not Kind.ARRAY or not t.ndim or prepend is not None or append is not None:
+    if t.kind is not Kind.ARRAY or not t.ndim:
+        return _of_dimension(t, None)
+    ends = [_given(end) for end in (prepend, append) if end is not None]
+    if any(not types.same_dtype(end, t) for end in ends):
         return _of_dimension(t, None)
     if not isinstance(count, int) or not isinstance(place, int) or not -t.ndim <= place < t.ndim:
         return _of_dimension(t, t.dtype)
     shape = list(types.axes_of(t))
+    for end in ends:
+        length = (types.axes_of(end) or (1,) * t.ndim)[place] if end.ndim in (0, t.ndim) else axes.ANY
+        shape[place] = axes.more(shape[place], length) if isinstance(length, int) else axes.ANY
     for _ in range(count):
         shape[place] = axes.part(shape[place], 1, None, None)
     return one_array(t.dtype, shape=tuple(shape))

@@ -403,7 +403,7 @@ def _conjugate(build, a):
     if isinstance(a, Value) and a in build.made and _is_of_conjugate(build, a):
         product = build.definitions[a]
         return build.op(product.function, *[build.op(np.conjugate, x) for x in product.args])
-    if types.type_of(a).dtype == "complex":  # the method of NumPy's numbers is slower than the function
+    if types.type_of(a).dtype in ("complex", types.EITHER):  # the method of NumPy's numbers is slower than the function
         return build.plain(Value("t"), arrays.conjugate, (a,), {}, "conjugate()")
     return None
 
@@ -420,6 +420,10 @@ def _is_of_conjugate(build, a) -> bool:
 def _real(build, a):
     if types.type_of(a).is_real or _defined(build, a, np.real) is not None:
         return a
+    if (inner := _defined(build, a, np.conjugate)) is not None:
+        return build.op(np.real, inner[0])
+    if (inner := _defined(build, a, NEG)) is not None:
+        return build.op(NEG, build.op(np.real, inner[0]))
     factors = _defined(build, a, MUL)
     if factors is not None and isinstance(unit := _number(factors[0]), complex) and unit in (1j, -1j):
         part = build.op(np.imag, factors[1])

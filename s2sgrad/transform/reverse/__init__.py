@@ -247,7 +247,8 @@ def _seed(build, out, seed: str):
         return build.op(np.ones_like, out)
     if t.kind is Kind.NUMBER and t.is_real and (t.dtype in types.VAGUE or t.dtype.startswith(("float", "int", "bool"))):
         return Constant(1.0)
-    return build.plain(Value("seed", Type(Kind.NUMBER, types.REAL, 0, ())), arrays.scalar_seed, (out,), {})
+    real = ir.FLOAT if t.dtype == types.EITHER else Type(Kind.NUMBER, types.REAL, 0, ())
+    return build.plain(Value("seed", real), arrays.scalar_seed, (out,), {})
 
 
 def _taken_apart(build, d: dict):

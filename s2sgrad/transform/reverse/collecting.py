@@ -109,6 +109,9 @@ class Collecting:
         contribution = as_operand(self.build, contribution)
         t = slot_type(slot)
         before = self.scope.get(slot)
+        given = types.type_of(contribution)
+        if t.kind is Kind.NUMBER and t.is_real and given.dtype is not None and not given.is_real:
+            contribution = self.build.op(np.real, contribution)  # of a number that may be complex later
         if isinstance(contribution, Value):
             if before is None and contribution.name == "t" and contribution not in self.forward:
                 contribution.name = slot_name(slot)

@@ -327,7 +327,10 @@ class Flow(Operations):
             if c in written and c not in buffers:
                 before = self.whole_buffer(slot, None if before is None else Cotangent(before))
             initial = self.zeros(slot) if before is None else before
-            t = cotangent_type(at_path(c.initial, path, slot_type((c.parameter, path))))
+            inside = slot_type((c.parameter, path))
+            t = cotangent_type(at_path(c.initial, path, inside))
+            if inside.dtype == types.EITHER:
+                t = replace(t, dtype=None)
             if t.kind is Kind.ARRAY and parameters[c, path].type.dtype == "float64":
                 t = replace(t, dtype="float64")
             result = Value(
@@ -373,6 +376,8 @@ class Flow(Operations):
             self.scope.set(slot, cotangent)
         for initial, path, result, c in results:
             if self.is_active(initial):
+                if slot_type((c.parameter, path)).dtype == types.EITHER and at_path(initial, path, result.type).is_real:
+                    result = build.op(np.real, result)  # it was real before the first turn
                 if c in written:
                     self.give(initial, result)
                 elif keys(initial.type) != keys(c.parameter.type) and path == ():

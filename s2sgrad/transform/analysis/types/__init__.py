@@ -11,8 +11,8 @@ token: equal tokens, equal shapes. None equals nothing: compare with `same_shape
 
 Beside NumPy's dtype names there are vague ones. `REAL`: no complex numbers in it, nothing else known. ``DOUBLE``: a
 Python float on one way and a ``np.float64`` on another; `WIDE`: perhaps an integer; `COMPLEX`: a complex number of
-Python's or NumPy's. `WAYS` says what they may be: the type of a result is what those on all ways have in common. They
-equal nothing: compare with `same_dtype`.
+Python's or NumPy's; `EITHER`: a float or complex number of Python's. `WAYS` says what they may be: the type of a result
+is what those on all ways have in common. They equal nothing: compare with `same_dtype`.
 
 Examples
 --------
@@ -53,6 +53,7 @@ from s2sgrad.transform.analysis.types.indexing import (
 from s2sgrad.transform.analysis.types.objects import (
     COMPLEX,
     DOUBLE,
+    EITHER,
     LONGEST,
     REAL,
     VAGUE,
@@ -80,6 +81,7 @@ from s2sgrad.transform.analysis.types.tuples import several, stacked
 __all__ = [
     "COMPLEX",
     "DOUBLE",
+    "EITHER",
     "ELLIPSIS",
     "GENERATORS",
     "INTEGER",

@@ -10,7 +10,17 @@ import numpy as np
 from s2sgrad.rules.table import lookup
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import layout
-from s2sgrad.transform.analysis.types.objects import BOOL, REAL, SAMPLES, WAYS, join, join_elements, of, sequence
+from s2sgrad.transform.analysis.types.objects import (
+    BOOL,
+    EITHER,
+    REAL,
+    SAMPLES,
+    WAYS,
+    join,
+    join_elements,
+    of,
+    sequence,
+)
 from s2sgrad.transform.analysis.types.operands import OPEN, constant, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, given_dtype, resolve
 from s2sgrad.transform.ir import FLOAT, INT, UNKNOWN, Kind, Type
@@ -99,7 +109,7 @@ def _python_operator(function, args, dtypes) -> Type:
     is_complex = any(d.startswith("complex") for d in dtypes)
     is_power = function in (operator.pow, operator.ipow) and not is_complex
     if is_power and not _is_real_power(args, dtypes):
-        return Type(Kind.NUMBER, None, 0, ())
+        return Type(Kind.NUMBER, None if REAL in dtypes else EITHER, 0, ())
     if is_power and dtypes[1] in ("int", "bool") and constant(args[1]) is OPEN:
         return FLOAT if dtypes[0] == "float" else Type(Kind.NUMBER, REAL, 0, ())
     if REAL in dtypes:

@@ -14,7 +14,13 @@ REAL = "real"
 DOUBLE = "float or float64"  # of a number that is Python's on one way and NumPy's on another
 WIDE = "real of 64 bits"  # the same, where it may also be an integer
 COMPLEX = "complex or complex128"  # the same of complex numbers
-WAYS = {DOUBLE: ("float", "float64"), WIDE: ("int", "int64", "float", "float64"), COMPLEX: ("complex", "complex128")}
+EITHER = "complex or float"  # of a number of Python's, as the power of a float by a float is
+WAYS = {
+    DOUBLE: ("float", "float64"),
+    WIDE: ("int", "int64", "float", "float64"),
+    COMPLEX: ("complex", "complex128"),
+    EITHER: ("float", "complex"),
+}
 VAGUE = (REAL, *WAYS)
 BOOL = Type(Kind.NUMBER, "bool", 0, ())
 LONGEST = 32  # a longer list whose elements are all alike is known by its element only

@@ -13,6 +13,7 @@ from s2sgrad.transform.analysis.types.objects import (
     BUILTIN_DTYPES,
     COMPLEX,
     DOUBLE,
+    EITHER,
     REAL,
     WAYS,
     WEAK,
@@ -30,7 +31,7 @@ from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 def weak_name(dtype: str) -> str:
     """What a NumPy function makes of a Python number."""
     strong = {"float": "float64", DOUBLE: "float64", WIDE: REAL, "int": np.dtype(int).name}
-    return {**strong, "complex": "complex128", COMPLEX: "complex128"}.get(dtype, dtype)
+    return {**strong, "complex": "complex128", COMPLEX: "complex128", EITHER: None}.get(dtype, dtype)
 
 
 def agreed(dtypes: set) -> str | None:
