@@ -4,6 +4,7 @@ The ground floor of the house: nothing here imports anything else of the package
 what happened, where (file, line and the source line itself, when there is one) and what to do.
 """
 
+import threading
 from dataclasses import dataclass, field
 
 LONGEST = 100  # of a line that is shown
@@ -93,11 +94,33 @@ class CompileError(S2SGradError):
         return type(self), (self.reason, self.location)
 
 
-class MissingRuleError(S2SGradError, TypeError):
+class _Noted(threading.local):
+    """The refusals made while a recorded function runs, of each thread; None where none runs."""
+
+    refusals: list | None = None
+
+
+NOTED = _Noted()
+
+
+class Refusal(S2SGradError, TypeError):
+    """The derivative of what a program does is not known.
+
+    The plain program goes on there. A handler in it that catches the refusal would take it another way, so that each
+    one is noted, and raised again at the end.
+    """
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        if NOTED.refusals is not None:
+            NOTED.refusals.append(self)
+
+
+class MissingRuleError(Refusal):
     """A derivative has to flow through a callable that has no rule."""
 
 
-class TapeError(S2SGradError, TypeError):
+class TapeError(Refusal):
     """The tape cannot follow what the program does with a recorded value."""
 
 

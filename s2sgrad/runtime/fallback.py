@@ -17,13 +17,13 @@ import types
 
 import numpy as np
 
-from s2sgrad.errors import MissingRuleError, S2SGradError, TapeError
+from s2sgrad.errors import NOTED, MissingRuleError, S2SGradError, TapeError
 from s2sgrad.runtime import arguments, record
 from s2sgrad.runtime.arguments import plain
 from s2sgrad.runtime.arrays import unbroadcast, zeros_of
 from s2sgrad.runtime.engine import backward
 from s2sgrad.runtime.grad_mode import PAUSED, forced_recording
-from s2sgrad.runtime.location import location_of, raised_in_library
+from s2sgrad.runtime.location import is_our_file, location_of, raised_in_library
 from s2sgrad.runtime.namespace import CLASSES, in_family
 from s2sgrad.runtime.record import apply, recorder
 from s2sgrad.runtime.refusals import full_name, missing
@@ -144,6 +144,8 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     inputs = [kwargs[k] if isinstance(k, str) else args[k] for k in differentiate]
     _current.session = session
     running.add(session)
+    if outer is None:
+        NOTED.refusals = []
     try:
         leaves = []  # (value, node or None) of all differentiated leaves
         shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
@@ -165,6 +167,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             nodes = [_node_of(result) for result in results]
             if outer is None:
                 session.check()
+                _refuse_caught()
         except Exception as error:
             if outer is None and not isinstance(error, S2SGradError):
                 _explain(error)
@@ -178,11 +181,19 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     finally:
         _current.session = outer
         if outer is None:
-            LOST.error = None
+            LOST.error = NOTED.refusals = None
             running.discard(session)
             session.forget()
     pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)
     return out, pullback
+
+
+def _refuse_caught():
+    """Raise what the tape has refused where code that is not ours has caught it and gone on in a way of its own."""
+    for refusal in NOTED.refusals:
+        trace = refusal.__traceback__  # it begins where the refusal was caught
+        if trace is not None and not is_our_file(trace.tb_frame.f_code.co_filename):
+            raise refusal
 
 
 # What C code says that finds a recorded value where it wants plain data.

@@ -23,6 +23,11 @@ def _is_users(name: str) -> bool:
     return not name.startswith(_STANDARD) or _INSTALLED in name
 
 
+def is_our_file(name: str) -> bool:
+    """Whether a file is one of this package."""
+    return name.startswith(_OURS)
+
+
 def user_location() -> Location:
     """The innermost running line that is neither ours nor a library's."""
     frame = sys._getframe(1)

@@ -1,6 +1,7 @@
 """What the tape cannot follow is an error that names the user's line; never a silent zero."""
 
 import array
+import contextlib
 import copy
 import decimal
 import json
@@ -330,3 +331,53 @@ def test_small_floats_keep_their_derivative():
 
     grads = grad(lambda x: np.sum(x.astype(ml_dtypes.bfloat16).astype(float) * 2))(X)
     np.testing.assert_array_equal(grads, [2, 2, 2])
+
+
+squares = np.frompyfunc(lambda v: v * v, 1, 1)
+
+
+def test_a_refusal_that_the_function_catches():
+    def goes_on(x):
+        try:
+            y = squares(x).astype(float)
+        except Exception:
+            y = x * 0.0
+        return np.sum(y)
+
+    def suppresses(x):
+        y = x * 1.0
+        with contextlib.suppress(TypeError):
+            y = json.loads(json.dumps([operator.attrgetter("__float__")(v)() for v in x])) * x
+        return np.sum(y)
+
+    def returns_finally(x):
+        y = np.sum(x)
+        try:
+            y = np.sum(squares(x).astype(float))
+        finally:
+            return y  # noqa: B012
+
+    assert "has no derivative rule" in raised(MissingRuleError, goes_on)
+    assert "converted to a plain float" in raised(TapeError, suppresses)
+    assert "has no derivative rule" in raised(MissingRuleError, returns_finally)
+
+
+def test_a_refusal_is_of_its_own_run():
+    def f(x):
+        try:
+            y = squares(x).astype(float)
+        except TypeError as error:
+            raise ValueError("no squares") from error
+        return np.sum(y)
+
+    with pytest.raises(ValueError, match="no squares"):
+        grad(f)(X)
+
+    def g(x):
+        try:
+            y = x[5]
+        except IndexError:
+            y = x[1]
+        return y * x[0]
+
+    np.testing.assert_array_equal(grad(g)(X), [2.0, 1.0, 0.0])
