@@ -396,6 +396,17 @@ class Try(With):
 
 
 @dataclass(slots=True, eq=False)
+class Attempt(If):
+    """What is tried (`then`), and what is done where that raises what a handler catches that goes on (`orelse`).
+
+    `then` begins with the `Try` whose block may raise, and goes on after it where it has not. `test` is a `Code` of a
+    ``gast.Try`` with an empty body: of its handlers, `orelse` is what the one does that does not end by raising, after
+    what stays there as the user wrote it. `orelse` may run after a part of that block has run: it finds every value as
+    it was before.
+    """
+
+
+@dataclass(slots=True, eq=False)
 class Same(If):
     """Nothing is done: the result is the array ``orelse.results[0]``, which is ``then.results[0]`` where `test` holds.
 

@@ -162,12 +162,15 @@ class _Printer:
     def try_(self, s, lines, depth):
         self.if_(s, lines, depth)
 
+    def attempt(self, s, lines, depth):
+        self.if_(s, lines, depth)
+
     def same(self, s, lines, depth):
         self.if_(s, lines, depth)
 
     def if_(self, s, lines, depth):
         word = "with" if isinstance(s, ir.With) else "if"
-        head = "try" if isinstance(s, ir.Try) else f"{word} {self.operand(s.test)}"
+        head = {ir.Try: "try", ir.Attempt: "attempt"}.get(type(s)) or f"{word} {self.operand(s.test)}"
         lines.append("    " * depth + f"{head}:")
         self.block(s.then, lines, depth + 1)
         if isinstance(s, ir.With):

@@ -33,6 +33,8 @@ def fills(x):
         out = np.array([x, x])
     except KeyError:
         out = 0.0
+    except OSError:
+        out = 0.0
     return np.sum(out * out)
 
 def spread(x):

@@ -779,7 +779,8 @@ def name_that_a_plain_loop_of_no_turns_does_not_bind(x, y, n):
     return np.sum(b * x) + np.sum(a)
 
 
-@program(LINE, LINE + 1, 3, engine="tape", argnums=(0, 1))
+@program(LINE, LINE + 1, 0, engine="compiled", argnums=(0, 1), name="name_that_a_statement_binds_before_it_fails")
+@program(LINE, LINE + 1, 3, engine="compiled", argnums=(0, 1))
 def name_that_a_failing_statement_does_not_bind(x, y, n):
     a = np.zeros(4)
     b = a

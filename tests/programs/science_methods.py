@@ -394,7 +394,7 @@ def try_finally_log(x):
     return y
 
 
-@program(np.array([0.3, -0.4]), engine="tape")
+@program(np.array([0.3, -0.4]), engine="compiled", smooth=True)
 def try_value_error(x):
     def safe_log(v):
         if v <= 0:

@@ -1,4 +1,7 @@
-"""Calls of functions that the compiler does not take: they run on the tape, for that call only."""
+"""Calls of functions that the compiler does not take: they run on the tape, for that call only.
+
+It takes no `try` with several handlers that go on.
+"""
 
 import functools
 
@@ -16,12 +19,16 @@ def guarded(v, k=3.0, *, shift=1.0):
         return np.sum(v * v) * k * shift * SCALE
     except FloatingPointError:
         return 0.0
+    except OSError:
+        return 0.0
 
 
 def squares(v):
     try:
         return v * v
     except ZeroDivisionError:
+        return v + 0.0
+    except OSError:
         return v + 0.0
 
 
@@ -30,12 +37,16 @@ def same(v):
         return v
     except ZeroDivisionError:
         return v + 0.0
+    except OSError:
+        return v + 0.0
 
 
 def pair(v):
     try:
         return v * v, np.sum(v)
     except ZeroDivisionError:
+        return v, 0.0
+    except OSError:
         return v, 0.0
 
 
@@ -44,6 +55,8 @@ def first_two(vs):
         return np.sum(vs[0] * vs[1])
     except ZeroDivisionError:
         return 0.0
+    except OSError:
+        return 0.0
 
 
 def by_name(d):
@@ -51,12 +64,16 @@ def by_name(d):
         return np.sum(d["a"] * d["b"])
     except ZeroDivisionError:
         return 0.0
+    except OSError:
+        return 0.0
 
 
 def counted(v):
     try:
         return len(v)
     except TypeError:
+        return 1
+    except OSError:
         return 1
 
 
@@ -68,6 +85,8 @@ def halved(v):
                 return v
         except ValueError:
             v = v + 0.0
+        except OSError:
+            v = v + 0.0
 
 
 def logging(v):
@@ -75,6 +94,8 @@ def logging(v):
         LOG.append(1)
         return np.sum(v * v)
     except ValueError:
+        return 0.0
+    except OSError:
         return 0.0
 
 
@@ -84,12 +105,16 @@ def writing(v):
         return np.sum(v * v)
     except ValueError:
         return 0.0
+    except OSError:
+        return 0.0
 
 
 def perhaps(v):
     try:
         return np.sum(v) if v[0] < 10 else None
     except ValueError:
+        return 0.0
+    except OSError:
         return 0.0
 
 
@@ -98,12 +123,16 @@ def repeated(v):
         return [v[0], v[1]] * 2
     except ValueError:
         return [0.0]
+    except OSError:
+        return [0.0]
 
 
 def even(v, n):
     try:
         return v if n == 0 else odd(v * v, n - 1)
     except ValueError:
+        return 0.0
+    except OSError:
         return 0.0
 
 
@@ -124,6 +153,8 @@ class Model:
         try:
             return np.sum(v * v)
         except ValueError:
+            return 0.0
+        except OSError:
             return 0.0
 
     def loss(self, v):

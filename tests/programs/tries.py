@@ -120,23 +120,6 @@ def in_a_function_of_its_own(x):
 
 
 @program(X, engine="tape", smooth=True)
-def handler_that_goes_on(x):
-    try:
-        y = x[4] * 2
-    except IndexError:
-        y = x[3] ** 2
-    return y * x[0]
-
-
-@program(X, engine="tape", smooth=True)
-def handler_that_returns(x):
-    try:
-        return np.sum(np.linalg.solve(np.diag(x), x) * x**2)
-    except np.linalg.LinAlgError:
-        return 0.0
-
-
-@program(X, engine="tape", smooth=True)
 def what_is_done_finally_binds_a_name(x):
     try:
         y = np.sum(x**2)

@@ -18,6 +18,7 @@ class Flow(Containers):
         forms = super().more_statements()
         if self.depth < DEEPEST:
             forms += [(5, self.branch), (8, self.loop), (3, self.while_loop), (1, self.errstate), (1, self.tried)]
+            forms += [(1, self.attempt)]
         if self.depth and self.loops:
             forms += [(2, self.leave)]
         elif self.depth and self.result:
@@ -67,6 +68,32 @@ class Flow(Containers):
             self.write("finally:")
             self.block(lambda: self.write("str(0)"))
         self.examples |= inside
+
+    def attempt(self) -> None:
+        """A `try` block whose handler goes on."""
+
+        def raising():
+            step = self.statement if self.happens(20) else self.assign  # which changes nothing
+            if self.happens(70):
+                step()
+            if self.happens(70):
+                self.write(f"if {self.test()}:")
+                self.write("    raise ValueError('here')")
+            step()
+
+        self.write("try:")
+        arms = [self.block(raising)]
+        self.write(self.pick(["except ValueError:", "except (ValueError, ZeroDivisionError):", "except Exception:"]))
+        if self.happens(80):
+            arms.append(self.block(lambda: self.otherwise(arms[0])))
+        else:
+            arms.append(self.block(lambda: self.write("pass")))
+        if self.happens(15):
+            self.write("else:")
+            self.block(self.body)
+        for name, example in arms[0].items():
+            if name in arms[1] and kind(arms[1][name]) == kind(example):
+                self.examples[name] = example
 
     # ------------------------------------------------------------------------------------------- loops
 

@@ -397,6 +397,8 @@ def tries(x):
         y = x[0]
     except IndexError:
         y = 0.0
+    except TypeError:
+        y = 1.0
     return y
 
 

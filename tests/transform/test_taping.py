@@ -22,12 +22,16 @@ def noisy(v, name):
         return np.sum(v * v) * WEIGHT
     except ValueError:
         return 0.0
+    except OSError:
+        return 0.0
 
 
 def failing(v):
     try:
         return np.sum(v) * (1 // len(v[:0]))
     except KeyError:
+        return 0.0
+    except OSError:
         return 0.0
 
 

@@ -65,3 +65,43 @@ def test_the_pullback_runs_after_the_block():
     value, pullback = s2sgrad.vjp(lambda x: solved(x, np.eye(3)), X)
     np.testing.assert_allclose(pullback(1.0)[0], 2 * X)
     assert SEEN == [3]
+
+
+def solved_or_not(A, b):
+    try:
+        y = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError as error:
+        print(error)
+        y = A @ b
+    return np.sum(y)
+
+
+def test_the_source_of_an_attempt():
+    derivative = s2sgrad.grad(solved_or_not)
+    derivative(np.eye(3), X)
+    forward = """\
+    try:
+        y = np.linalg.solve(A, b)
+        done = True
+    except np.linalg.LinAlgError as error:
+        print(error)
+        y = A @ b
+        done = False
+"""
+    assert forward in derivative.source
+    assert "    if done:\n" in derivative.source
+
+
+def tried_for_its_own_sake(x, table):
+    try:
+        table["a"]
+        y = x * 2
+    except KeyError:
+        y = x * 3
+    return np.sum(y)
+
+
+def test_what_is_tried_runs_for_its_own_sake():
+    derivative = s2sgrad.grad(tried_for_its_own_sake, mode="compiled")
+    np.testing.assert_array_equal(derivative(X, {"a": 1}), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(derivative(X, {"b": 1}), [3.0, 3.0, 3.0])

@@ -20,7 +20,7 @@ from s2sgrad.runtime import arrays
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.transform import ir, spelling, walk
 from s2sgrad.transform.aliases import is_view
-from s2sgrad.transform.emit.guarded import Guarded
+from s2sgrad.transform.emit.guarded import Guarded, test_of
 from s2sgrad.transform.emit.indices import is_basic
 from s2sgrad.transform.emit.naming import candidates, name_values
 from s2sgrad.transform.emit.nodes import (
@@ -452,6 +452,8 @@ class Emitter:
     def branch(self, statement: ir.If) -> list:
         if isinstance(statement, ir.Same):
             return []
+        if isinstance(statement, ir.Attempt):
+            return self.attempt(statement)
         then = self.lines(statement.then)
         moves = self.assign(self.defined(statement, statement.then))
         if isinstance(statement, ir.Try):
@@ -477,13 +479,32 @@ class Emitter:
             return [gast.If(negated(test), orelse, [])]
         return [gast.If(test, then, orelse)]
 
+    def attempt(self, statement: ir.Attempt) -> list:
+        """``try: ... except E: ... else: ...``; what only hands on values needs no ``else``."""
+        code, names = statement.test.node, self.renaming(statement.test)
+        pairs = self.defined(statement, statement.then)
+        tried, *then = self.lines(statement.then)
+        body, moves = tried.body, self.assign(pairs)
+        if then or any(operand in self.trees.inlined for _, operand in pairs if isinstance(operand, ir.Value)):
+            then, moves = then + moves, []
+        orelse = self.lines(statement.orelse) + self.assign(self.defined(statement, statement.orelse))
+        handlers = []
+        for one in code.handlers:
+            kept = [Renamed(part, names) for part in one.body]
+            goes_on = not one.body or not isinstance(one.body[-1], gast.Raise)
+            lines = kept + orelse if goes_on else kept
+            handlers.append(gast.ExceptHandler(one.type and Renamed(one.type, names), one.name, lines or [gast.Pass()]))
+        if moves:
+            body = moves if isinstance(body[-1], gast.Pass) else body + moves
+        return [gast.Try(body, handlers, then, [])]
+
     def defined(self, statement: ir.If, block: ir.Block) -> list:
         """What a branch hands on, without the placeholders that nothing reads."""
         other = block is statement.orelse
         return [
             (result, operand)
             for result, operand in self.trees.handed(statement, block)
-            if operand != ir.ZERO or not self.guarded.is_idle(result, statement.test, other, self.names)
+            if operand != ir.ZERO or not self.guarded.is_idle(result, test_of(statement), other, self.names)
         ]
 
     def fits(self, one, other) -> bool:

@@ -45,7 +45,7 @@ class Guarded:
             match statement:
                 case ir.If():
                     for inner in (statement.then, statement.orelse):
-                        within = (*around, (statement.test, inner is statement.then))
+                        within = (*around, (test_of(statement), inner is statement.then))
                         self.visit(inner, within)
                         for result, operand in zip(statement.results, inner.results, strict=True):
                             if isinstance(operand, ir.Value):
@@ -81,10 +81,19 @@ class Guarded:
                     continue
                 for i, first in enumerate(statement.results):
                     same = i != j and block.results[i] is block.results[j]
-                    if same and self.is_idle(second, statement.test, way):
+                    if same and self.is_idle(second, test_of(statement), way):
                         found.append((first, second))
                         break
         return found
+
+
+def test_of(statement: ir.If):
+    """What holds where the first block has run: of an `Attempt`, the result that says so if there is one."""
+    if isinstance(statement, ir.Attempt):
+        for result, *ends in zip(statement.results, statement.then.results, statement.orelse.results, strict=True):
+            if ends == [ir.Constant(True), ir.Constant(False)]:
+                return result
+    return statement.test
 
 
 def _same(a, b) -> bool:

@@ -24,6 +24,11 @@ from s2sgrad.transform.emit.printer import bound_names
 from s2sgrad.transform.emit.trees import Append, Trees, is_temporary, operands, targets
 
 
+def is_one_value(statement) -> bool:
+    """Is it a line that can only raise before it gives its value a name?"""
+    return isinstance(statement, (ir.Op, ir.Make, ir.Bind, ir.Call))
+
+
 class _Naming:
     def __init__(self, function: ir.Function, trees: Trees, reserved: set[str], guarded: Guarded):
         self.function = function
@@ -85,16 +90,35 @@ class _Naming:
 
     def branch(self, statement: ir.If, live: set) -> set:
         self.define([r for r in statement.results if r in self.trees.read], live)
+        variables = defaultdict(list)
         for first, second in self.guarded.twins(statement):
-            self.conflicts[first].discard(second)
-            self.conflicts[second].discard(first)
+            variables[first].append(second)
+        for one in ([first, *others] for first, others in variables.items()):
+            for value in one:
+                self.conflicts[value].difference_update(one)
         after = live - set(statement.results)
         before = self.leaves([statement.test])
-        for block in (statement.then, statement.orelse):
+        for block in (statement.orelse, statement.then):
             handed = self.leaves(operand for _, operand in self.trees.handed(statement, block))
+            if isinstance(statement, ir.Attempt) and block is statement.then:
+                before = before | self.attempted(block, after | handed, before)
+                continue
             kept = before if isinstance(statement, ir.Try) else set()  # its handlers read it
             before = before | self.block(block, after | handed | kept)
         return before
+
+    def attempted(self, block: ir.Block, live: set, kept: set) -> set:
+        """The same of a block that begins with what is tried: what is `kept` is read where that raises."""
+        tried, *others = self.trees.lines[id(block)]
+        for statement in reversed(others):
+            live = self.statement(statement, live)
+        self.define([r for r in tried.results if r in self.trees.read], live)
+        live = live - set(tried.results) | self.leaves(operand for _, operand in self.trees.handed(tried, tried.then))
+        for k, statement in enumerate(reversed(self.trees.lines[id(tried.then)])):
+            if k or not is_one_value(statement):
+                live = live | kept
+            live = self.statement(statement, live)
+        return live | kept
 
     def loop(self, statement: ir.For, live: set) -> set:
         pairs = self.trees.handed(statement, statement.body)

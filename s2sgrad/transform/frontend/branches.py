@@ -100,8 +100,8 @@ class Branches:
         self.merge_arms(statement, test, *arms, after)
         return NEVER if all(end is NEVER for _, _, end in arms) else LEFT
 
-    def merge_arms(self, statement, test, first: tuple, second: tuple, after: frozenset) -> None:
-        """Add an `If` with two walked branches; the environment becomes the one after it."""
+    def merge_arms(self, statement, test, first: tuple, second: tuple, after: frozenset, kind=ir.If) -> None:
+        """Add an `If`, or an `Attempt`, with two walked branches; the environment becomes the one after it."""
         before = self.env
         then, env_then, end_then = first
         orelse, env_else, end_else = second
@@ -110,7 +110,7 @@ class Branches:
             if end_then is NEVER and end_else is NEVER:
                 self.env = before
             alive, env = (orelse, env_else) if end_then is NEVER else (then, env_then)
-            self.hand_on(statement, test, then, orelse, alive, env, before)
+            self.hand_on(kind, statement, test, then, orelse, alive, env, before)
             return
         results = []
         known: dict = {}  # two names of one array stay that
@@ -142,7 +142,7 @@ class Branches:
                     known[a, b] = merged
                     if self.origin(a) is self.origin(b):
                         self.earlier[merged] = self.origin(a)
-        self.emit(ir.If(test, then, orelse, tuple(results), self.found.location(statement)))
+        self.emit(kind(test, then, orelse, tuple(results), self.found.location(statement)))
         for name, a, b in views:
             self.env[name] = self.merged_view(a, b, known)
         self.renew_objects(stale=stale)
@@ -215,7 +215,7 @@ class Branches:
             return a
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
             first, second = self.outside_of(a, then), self.outside_of(b, orelse)
-            if first is None or second is None:
+            if first is None or second is None or isinstance(statement, gast.Try):
                 return Unbound(f"{name} is a function that depends on a test")
             return Choice(test, first, second)
         merged = self.merged(name, a, b, statement)
@@ -225,10 +225,10 @@ class Branches:
         orelse.results = (*orelse.results, b)
         return merged
 
-    def hand_on(self, statement, test, then, orelse, alive, env, before) -> None:
+    def hand_on(self, kind, statement, test, then, orelse, alive, env, before) -> None:
         """An `If` one branch of which raises: what the other one assigned goes on."""
         results, stale = self.handed_on(env, before, alive, orelse if alive is then else then)
-        self.emit(ir.If(test, then, orelse, results, self.found.location(statement)))
+        self.emit(kind(test, then, orelse, results, self.found.location(statement)))
         self.renew_objects(stale=stale)
 
     def handed_on(self, env: dict, before: dict, alive: ir.Block, dead: ir.Block) -> tuple:

@@ -32,7 +32,7 @@ import gast
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.hoisting import Hoisting, changed
 from s2sgrad.transform.frontend.scan import breaks
-from s2sgrad.transform.frontend.trying import is_passed_through, one_thing_each
+from s2sgrad.transform.frontend.trying import going_on, is_attempt, is_passed_through, one_thing_each
 
 
 def no(anything) -> bool:
@@ -98,9 +98,28 @@ class Leaving:
     def block(self, statements: list, inside: bool, flag: str | None) -> list:
         """`statements`, which stand `inside` of a loop whose `break` is to set `flag`."""
         found: list = []
-        for s in statements:
+        for k, s in enumerate(statements):
+            if isinstance(s, gast.Try) and is_attempt(s) and not s.finalbody:
+                return [*found, *self.attempt(s, statements[k + 1 :], inside, flag)]
             found += self.statement(s, inside, flag)
         return found
+
+    def attempt(self, s, rest: list, inside: bool, flag) -> list:
+        """A `try` with a handler that goes on, and what follows: a part of the one way where the other leaves."""
+        handler = going_on(s)
+        if syntax.ends(handler.body) or syntax.ends([*s.body, *s.orelse]):
+            body = handler.body if syntax.ends(handler.body) else [*handler.body, *rest]
+            orelse = s.orelse if syntax.ends([*s.body, *s.orelse]) else [*s.orelse, *rest]
+            rest = []
+        else:
+            body, orelse = handler.body, s.orelse
+        parts = [self.block(part, inside, flag) for part in (s.body, orelse, body)]
+
+        def made(new: list):
+            handlers = [changed(h, ("body",), new[2] or [gast.Pass()]) if h is handler else h for h in s.handlers]
+            return placed(gast.Try(new[0] or [gast.Pass()], handlers, new[1], []), s)
+
+        return [*self.ways_out(s, parts, made, inside), *self.block(rest, inside, flag)]
 
     def statement(self, s, inside: bool, flag) -> list:
         if isinstance(s, gast.Return) and inside:
@@ -121,7 +140,7 @@ class Leaving:
             return self.block(self.match(s), inside, flag)
         if isinstance(s, gast.With):
             return self.with_(s, inside, flag)
-        if isinstance(s, gast.Try) and is_passed_through(s):
+        if isinstance(s, gast.Try) and (is_passed_through(s) or is_attempt(s)):
             first, *rest = one_thing_each(s)
             return [*self.with_(first, inside, flag), *self.block(rest, inside, flag)]
         return [s]
@@ -192,21 +211,34 @@ class Leaving:
     def with_(self, s, inside: bool, flag) -> list:
         """A `with`, or a `try`, whose block nothing leaves, and what leaves in its place."""
         body = self.block(s.body, inside, flag)
-        kinds = [kind for kind in (gast.Return, gast.Break, gast.Continue) if any(leaves(one, kind) for one in body)]
+        return self.ways_out(s, [body], lambda new: changed(s, ("body",), new[0] or [gast.Pass()]), inside)
+
+    def ways_out(self, s, parts: list, made, inside: bool) -> list:
+        """A statement that is `made` of `parts` which nothing leaves, and what leaves in its place.
+
+        The first two parts (if there are three) run one after the other, the third one in their place.
+        """
+        kinds = [k for k in (gast.Return, gast.Break, gast.Continue) if any(leaves(one, k) for p in parts for one in p)]
         if not kinds:
-            return [changed(s, ("body",), body)]
-        surely = len(kinds) == 1 and syntax.ends(body) and not goes_on(body, kinds[0])
+            return [made(parts)]
+        wholes = [parts[0] + parts[1], parts[2]] if len(parts) > 1 else parts
+        early = len(parts) > 1 and bool(parts[1]) and any(leaves(one, kind) for kind in kinds for one in parts[0])
+        always = len(kinds) == 1 and all(map(syntax.ends, wholes))
+        surely = always and not early and not any(goes_on(whole, kinds[0]) for whole in wholes)
         result = self.fresh("result")
         flags = {} if surely else {kind: self.fresh(FLAGS[kind]) for kind in kinds}
         ways = {kind: flags.get(kind) for kind in kinds}
         if not surely:
             self.results.add(result)
-        inner = self.straight(body, ways, result, not inside)
+        if early:
+            left = [load(name, s) for name in flags.values()]
+            left = left[0] if len(left) == 1 else placed(gast.BoolOp(gast.Or(), left), s)
+            parts[1] = [placed(gast.If(placed(gast.UnaryOp(gast.Not(), left), s), parts[1], []), s)]
         found = [assign(name, gast.Constant(False, None), s) for name in flags.values()]
-        found.append(changed(s, ("body",), inner or [gast.Pass()]))
+        found.append(made([self.straight(part, ways, result, not inside) for part in parts]))
         for kind, name in ways.items():
             leave = placed(gast.Return(load(result, s)) if kind is gast.Return else kind(), s)
-            found.append(leave if name is None else placed(gast.If(load(name, s), [leave], []), s))
+            found.append(leave if always else placed(gast.If(load(name, s), [leave], []), s))
         return found
 
     def straight(self, statements: list, ways: dict, result: str, mark: bool) -> list:

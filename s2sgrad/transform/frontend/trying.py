@@ -1,15 +1,20 @@
-"""Lowers `try` blocks whose handlers do nothing but raise, and those that have something to do finally.
+"""Lowers `try` blocks: those whose handlers do nothing but raise, or that have something to do finally, and attempts.
 
 What is tried runs as it stands, in the block: what it binds is handed on after it. What happens elsewhere stays as the
 user wrote it, so that the derivative raises what the function raises.
+
+An attempt is a `try` with one handler that goes on: to the flow of values it is an `if`, with what is tried in one
+branch and what the handler does in the other. A part of what is tried may have run before that. So what is tried may
+change no array or container, and a name that it may have bound when it raises something is lost to the handler.
 """
 
 import gast
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, walk
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import is_live
-from s2sgrad.transform.frontend.scan import jumps
+from s2sgrad.transform.frontend.scan import expressions_of, jumps
+from s2sgrad.transform.frontend.values import Unbound
 
 
 def is_passed_through(s) -> bool:
@@ -20,8 +25,60 @@ def is_passed_through(s) -> bool:
     >>> is_passed_through(one), is_passed_through(other)
     (True, False)
     """
-    raising = all(isinstance(h.body[-1], gast.Raise) and all(map(is_plain, h.body[:-1])) for h in s.handlers)
-    return raising and all(map(is_plain, s.finalbody))
+    return all(map(is_raising, s.handlers)) and all(map(is_plain, s.finalbody))
+
+
+def is_raising(handler) -> bool:
+    """Does a handler do nothing but raise?"""
+    return isinstance(handler.body[-1], gast.Raise) and all(map(is_plain, handler.body[:-1]))
+
+
+def is_attempt(s) -> bool:
+    """Does one handler of a `try` go on, while the others do nothing but raise?
+
+    >>> is_attempt(gast.parse("try: y = f(x)\\nexcept ValueError: y = 0.0").body[0])
+    True
+    """
+    return sum(not is_raising(h) for h in s.handlers) == 1 and all(map(is_plain, s.finalbody))
+
+
+def going_on(s):
+    """The handler of an attempt that goes on."""
+    return next(h for h in s.handlers if not is_raising(h))
+
+
+def half_bound(body: list, names, later: bool = False) -> set:
+    """The names that statements may have bound before one of them, or one that comes `later`, raises something.
+
+    >>> sorted(half_bound(gast.parse("a = f(x)\\nb, c = g(a)\\nd = True").body, syntax.Names()))
+    ['a']
+    """
+    found: set = set()
+    for s in reversed(body):
+        match s:
+            case gast.Assign(targets=targets, value=value) if all(isinstance(t, gast.Name) for t in flat(targets)):
+                found |= names.stores(s) if later else set()
+                later = later or not isinstance(value, gast.Constant)
+            case gast.AugAssign(target=gast.Name()):
+                found |= names.stores(s) if later else set()
+                later = True
+            case gast.If():
+                found |= half_bound(s.body, names, later) | half_bound(s.orelse, names, later) | names.stores(s.test)
+                later = True
+            case gast.Pass():
+                pass
+            case _:
+                found |= names.stores(s)
+                later = True
+        found |= set().union(*(names.stores(e) for e in expressions_of(s)))  # walrus
+    return found
+
+
+def flat(targets: list) -> list:
+    """The one target of an assignment, or those in it if it is a tuple."""
+    if len(targets) == 1 and isinstance(targets[0], (gast.Tuple, gast.List)):
+        return targets[0].elts
+    return targets
 
 
 def is_plain(s) -> bool:
@@ -38,17 +95,38 @@ def one_thing_each(s) -> list:
     return [gast.copy_location(gast.Try(s.body, s.handlers, [], s.finalbody), s), *s.orelse]
 
 
+def runs_on_tape(block: ir.Block, seen: set) -> bool:
+    """May a part of a block run on the tape, or of a function that it calls?"""
+    for s in walk.statements(block):
+        if isinstance(s, ir.PlainCall):
+            return True
+        if isinstance(s, ir.Call) and s.callee not in seen:
+            seen.add(s.callee)
+            if s.callee.function is None or runs_on_tape(s.callee.function.body, seen):
+                return True
+    return False
+
+
 class Trying:
     """The part of `Lowering` that deals with `try` blocks."""
 
     def statement_Try(self, statement, after):
         followed = self.may_be_active(statement) or self.writes_arrays(statement) or self.has_apart(statement)
         followed = followed or any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
+        if followed and is_attempt(statement) and not statement.finalbody:
+            self.lower_attempt(statement, after)
+            return
         if not followed or not is_passed_through(statement) or statement.orelse:
             self.verbatim(statement, after=after)
             return
-        rest = gast.copy_location(gast.Try([], statement.handlers, [], statement.finalbody), statement)
-        own = {h.name.id: ir.UNKNOWN for h in statement.handlers if h.name is not None}
+        elsewhere = self.elsewhere(statement, statement.handlers)
+        then, env = self.tried(statement, after)
+        self.within(ir.Try(elsewhere, then, ir.Block(), (), self.found.location(statement)), env)
+
+    def elsewhere(self, statement, handlers: list) -> ir.Code:
+        """What a `try` does where it raises, and finally, as far as it stays as the user wrote it."""
+        rest = gast.copy_location(gast.Try([], handlers, [], statement.finalbody), statement)
+        own = {h.name.id: ir.UNKNOWN for h in handlers if h.name is not None}
         reads = self.names.loads(rest) & self.local - own.keys()
         bound = set().union(*map(self.names.stores, statement.body))
         if reads & bound or not self.mutable.isdisjoint(reads):
@@ -57,8 +135,63 @@ class Trying:
             self.refuse("what a `try` block does elsewhere cannot be seen", statement)
         self.effects_of(rest, own)
         known = {name: value for n in reads if n in self.env for name, value in self.held(n, statement).items()}
+        return ir.Code(rest, known)
+
+    def tried(self, statement, after: frozenset) -> tuple:
+        """What a `try` tries: its block, and the environment at its end."""
         then, env, end = self.arm(statement.body, after)
         if end is not None:
             self.refuse("this `try` block is left in the middle, which is not compiled", statement)
-        elsewhere = ir.Code(rest, known)
-        self.within(ir.Try(elsewhere, then, ir.Block(), (), self.found.location(statement)), env)
+        return then, env
+
+    def lower_attempt(self, statement, after: frozenset) -> None:
+        """A `try` with one handler that goes on."""
+        before, place = self.env, self.found.location(statement)
+        handler = going_on(statement)
+        first, others = self.told_of_exception(handler)
+        kept = gast.copy_location(gast.ExceptHandler(handler.type, handler.name, first), handler)
+        test = self.elsewhere(statement, [kept if h is handler else h for h in statement.handlers])
+        self.env = dict(before)
+        then = ir.Block()
+        with self.inside_block(then):
+            block, env = self.tried(statement, after.union(*map(self.names.loads, statement.orelse)))
+            self.check_undone(statement, block, env)
+            nothing = ir.Code(gast.Try([], [], [], []), {})
+            self.within(ir.Try(nothing, block, ir.Block(), (), place), env)
+            end = self.walk(statement.orelse, after, tail=False)
+        env_then, self.env = self.env, dict(before)
+        for name in half_bound(statement.body, self.names):
+            self.env[name] = Unbound(f"{name} may have been bound before what is tried raised an exception")
+        otherwise = self.arm(others, after)
+        self.env, self.current = before, statement
+        self.merge_arms(statement, test, (then, env_then, end), otherwise, after, ir.Attempt)
+
+    def told_of_exception(self, handler) -> tuple:
+        """What a handler does first that reads the exception, which stays as the user wrote it, and all the rest."""
+        if handler.name is None:
+            return [], handler.body
+        error, count = handler.name.id, 0
+        while count < len(handler.body) and is_plain(handler.body[count]):
+            count += 1
+        while count and error not in self.names.loads(handler.body[count - 1]):
+            count -= 1
+        first, others = handler.body[:count], handler.body[count:]
+        elsewhere = [n for n in syntax.walk(gast.Module(others, [])) if isinstance(n, gast.Name) and n.id == error]
+        if elsewhere or error in self.env or any(map(self.may_be_active, first)):
+            self.refuse(f"what is done here with the exception {error} is not compiled", handler)
+        return first, others
+
+    def check_undone(self, statement, block: ir.Block, env: dict) -> None:
+        """Refuse what is tried if something stays changed of it where it raises, or if it runs on the tape.
+
+        (What the tape refuses would be taken for what the function raises.)
+        """
+        bound = set().union(*map(self.names.stores, statement.body))
+        for name, thing in self.env.items():
+            if env.get(name) is not thing and name not in bound:
+                self.refuse(f"what is tried here changes {name.partition('@')[0]}", statement)
+        for s in walk.statements(block):
+            if isinstance(s, (ir.Store, ir.Accumulate, ir.Push, ir.Pop)):
+                self.refuse(f"what is tried here changes {s.into.name}", statement)
+        if runs_on_tape(block, set()):
+            self.refuse("what is tried here runs on the tape", statement)

@@ -72,6 +72,7 @@ class _Pruner:
     def __init__(self, namespace: ir.Namespace):
         self.namespace = namespace
         self.generated = False
+        self.tried = False  # may an exception lead somewhere else?
         self.unfailing: Callable = set  # gives the ids of the user's operations that nobody misses
 
     def block(self, block: ir.Block, live: set) -> ir.Block:
@@ -89,6 +90,8 @@ class _Pruner:
 
     def statement(self, s, live: set):
         """What stays of a statement; None for nothing."""
+        if self.tried and not self.generated and not walk.blocks(s):
+            return s  # with what raises under `np.errstate` only
         match s:
             case ir.Op():
                 return s if s.target in live or s.function is arrays.scalar_seed or self.may_fail(s) else None
@@ -127,10 +130,13 @@ class _Pruner:
     def branch(self, s: ir.If, live: set):
         wanted = [i for i, r in enumerate(s.results) if r in live]
         inner = []
+        tried = self.tried
+        self.tried = tried or isinstance(s, ir.Try)
         for block in (s.then, s.orelse):
             alive = set(live)
             block = self.block(ir.Block(block.statements, tuple(block.results[i] for i in wanted)), alive)
             inner.append((block, alive))
+        self.tried = tried
         lasting = isinstance(s, ir.With) and not s.again
         needed = lasting or (not isinstance(s, ir.Same) and any(block.statements for block, _ in inner))
         if not wanted and not needed:

@@ -166,9 +166,10 @@ class _Lists:
             after = live - set(walk.defines(s))
             inside = set()
             if isinstance(s, ir.If):
-                for inner in (s.then, s.orelse):
-                    self.kept(inner.results, after)
-                    inside |= self.body(inner, after)
+                for inner in (s.orelse, s.then):
+                    still = after | inside if isinstance(s, ir.Attempt) else after  # one after a part of the other
+                    self.kept(inner.results, still)
+                    inside |= self.body(inner, still)
             elif isinstance(s, ir.For):
                 self.twice([c.initial for c in s.carried])
                 around = after | around_turns(s)

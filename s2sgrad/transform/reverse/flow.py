@@ -157,12 +157,22 @@ class Flow(Operations):
                         raise CompileError(f"{v.name} is needed of an array that may be another", s.location)
                     exported[v] = Value(v.name, v.type), forward
             blocks.append(backward)
+        mapping = {}
         for v, (outside, forward) in exported.items():
+            if isinstance(s, ir.With) and v in forward.results:  # it is handed on as it is
+                mapping[v] = s.results[forward.results.index(v)]
+                continue
+            mapping[v] = outside
             s.results += (outside,)
             for block in (s.then, s.orelse):
                 block.results += (v if block is forward else Constant(None),)
-        mapping = {v: outside for v, (outside, _) in exported.items()}
         blocks = [walk.substitute(b, mapping) for b in blocks]
+        if isinstance(s, ir.Attempt):
+            done = Value("done", types.of(True))
+            s.results += (done,)
+            s.then.results += (Constant(True),)
+            s.orelse.results += (Constant(False),)
+            s = ir.If(done, s.then, s.orelse, s.results, s.location)
         if isinstance(s, ir.Same) or (isinstance(s, ir.With) and not s.again):
             # nothing is done, or it was entered before
             s = ir.If(s.test if isinstance(s, ir.Same) else Constant(True), s.then, s.orelse, s.results, s.location)
