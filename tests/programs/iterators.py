@@ -444,3 +444,15 @@ def accumulated_by_what_the_loop_changes(x):
         t += s
         k = k * x[0]
     return t
+
+
+@program(X, engine="compiled", smooth=True)
+def product_and_exact_sum(x):
+    p = math.prod(1 + v for v in x)
+    q = math.prod((x[i] for i in range(2)), start=2.0)
+    return p * q + math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(x, x[1:]) if a < 10))
+
+
+@program(X, engine="compiled", smooth=True)
+def exact_sum_of_mapped(x):
+    return math.fsum(map(lambda a, b: a * b, x, x[1:])) ** 2

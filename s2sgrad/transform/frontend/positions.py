@@ -18,6 +18,7 @@ import builtins
 import copy
 import functools
 import itertools
+import math
 
 import gast
 
@@ -36,7 +37,7 @@ CALLING_FIRST = {filter, itertools.takewhile, itertools.dropwhile}
 WHOLE = {itertools.product, zip}  # all of their arguments are iterables
 OTHERS = {enumerate, map, itertools.starmap}
 LISTED = {itertools.accumulate, itertools.chain, itertools.repeat}
-CONSUMING = {sum, max, min, list, tuple, sorted, functools.reduce}
+CONSUMING = {sum, max, min, list, tuple, sorted, functools.reduce, math.prod, math.fsum}
 
 
 def name(identifier: str) -> gast.Name:
