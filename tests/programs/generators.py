@@ -155,7 +155,7 @@ def left_before_its_end(x):
     return s
 
 
-@program(X, engine="tape", smooth=True)
+@program(X, engine="compiled", smooth=True)
 def several_places(x):
     s = 0.0
     for v in both(x):
@@ -191,3 +191,113 @@ def generator_after_what_changes_it(x):
 @program(X, engine="compiled", smooth=True)
 def generator_after_what_changes_nothing(x):
     return np.sum(x) * sum(large(x, 0.0)) / len(x)
+
+
+def euler(f, y, dt, n):
+    t = 0.0
+    for _ in range(n):
+        yield t, y
+        y = y + dt * f(t, y)
+        t += dt
+    yield t, y
+
+
+def newton(f, x, tol=1e-10):
+    while True:
+        dx = f(x)
+        x = x - dx
+        yield x
+        if abs(dx) < tol:
+            return
+
+
+def one_of_two(x):
+    for v in x:
+        if v > 1:
+            yield v * v
+        else:
+            yield v
+
+
+def twice_a_turn(x):
+    for v in x:
+        yield v
+        yield v * v
+
+
+def in_four_places(x):
+    yield x[0]
+    yield x[1]
+    yield x[2]
+    yield x[3]
+
+
+@program(X, engine="compiled", smooth=True)
+def steps_and_the_last_one(x):
+    s = 0.0
+    for t, y in euler(lambda t, y: -y * x[0] + t, x, 0.1, 5):
+        s += np.sum(y) * (1 + t)
+    return s
+
+
+@program(2.0, engine="compiled", smooth=True)
+def run_to_its_return(a):
+    y = a
+    for y in newton(lambda z: (z * z - a) / (2 * z), a):
+        pass
+    return y
+
+
+@program(2.0, engine="compiled", smooth=True)
+def summed_to_its_return(a):
+    return sum(y * y for y in newton(lambda z: (z * z - a) / (2 * z), a, 1e-3))
+
+
+@program(X, engine="compiled", smooth=True)
+def turns_left_at_either_place(x):
+    s = 1.0
+    for v in one_of_two(x):
+        if v < 0.6:
+            continue
+        if v > 3:
+            break
+        s *= v
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def loops_in_both_places(x):
+    s = 0.0
+    for v in twice_a_turn(x):
+        for k, w in enumerate(x):
+            if k > 1:
+                break
+            s += v * w * k
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def one_in_the_other(x):
+    s = 0.0
+    for v in one_of_two(x):
+        for w in twice_a_turn(x * v):
+            s += v * w
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def goes_on_between_two_places(x):
+    s = 1.0
+    for v in twice_a_turn(x):
+        if v < 0.6:
+            continue
+        s *= v
+    return s
+
+
+@program(X, engine="tape", smooth=True)
+def many_places(x):
+    s = 1.0
+    for v in in_four_places(x):
+        s = s * v + v
+    return s

@@ -9,7 +9,8 @@
         u = u_
         total += f(u)
 
-which is what Python does, in this order. A comprehension over a generator is such a loop that collects.
+which is what Python does, in this order. A comprehension over a generator is such a loop that collects. Where it yields
+in several places, the body stands in each of them; a `return` in the loop that it ends with is a `break`.
 """
 
 import builtins
@@ -23,6 +24,7 @@ from s2sgrad.transform.frontend import effects, resolve, source, syntax
 from s2sgrad.transform.frontend.scan import LOOPS, WRITERS, breaks, is_pair, jumps
 
 DEEPEST = 4  # generators that run over generators
+MOST_YIELDS = 3  # each of which gets the body of the loop
 YIELDS = (gast.Yield, gast.YieldFrom)
 STRANGE = (gast.YieldFrom, gast.Return, gast.Await, gast.Global, gast.Nonlocal, gast.Try, gast.With, gast.NamedExpr)
 CONSUMING = ("sum", "list", "tuple")
@@ -103,12 +105,13 @@ class Generators:
         given = self.parameters_given(found[0], call)
         if given is None:
             return None
-        own = set(syntax.parameters(found[0])).union(*map(self.names.stores, found[0].body))
+        text = returning(found[0])
+        own = set(syntax.parameters(found[0])).union(*map(self.names.stores, text))
         free = self.names.captured(found[0])
         if found[1] is not None and not free.isdisjoint(self.local | self.made_names):
             return None
         named = {name: self.free_name(name, free) for name in sorted(own)}
-        statements = [renamed(one, named) for one in found[0].body]
+        statements = [renamed(one, named) for one in text]
         start = [assign(named[name], value) for name, value in given]
         turn = [gast.Assign([target], None, None), *body]
         whole = [*first, *start, *(one for t in statements for one in yielding(t, turn)), *s.orelse]
@@ -223,11 +226,33 @@ class Generators:
 
 def is_simple_generator(tree) -> bool:
     """Does a function yield in statements of their own, and otherwise do what can be done in its caller's place?"""
-    nodes = [n for s in tree.body for n in syntax.walk(s)]
+    nodes = [n for s in returning(tree) for n in syntax.walk(s)]
     yields = [n for n in nodes if isinstance(n, YIELDS)]
     alone = [n.value for n in nodes if isinstance(n, gast.Expr) and isinstance(n.value, gast.Yield)]
     strange = any(isinstance(n, (*STRANGE, *syntax.FUNCTIONS, gast.ClassDef)) for n in nodes)
-    return len(yields) == len(alone) == 1 and not strange
+    return 1 <= len(yields) == len(alone) <= MOST_YIELDS and not strange
+
+
+def returning(tree) -> list:
+    """The statements of a generator; a bare `return` that ends the loop at its end is a `break`.
+
+    >>> tree = gast.parse("def halved(x):\\n while True:\\n  yield x\\n  if x < 1: return").body[0]
+    >>> isinstance(returning(tree)[0].body[-1].body[0], gast.Break)
+    True
+    """
+    last = tree.body[-1]
+    if not isinstance(last, LOOPS) or last.orelse:
+        return tree.body
+    return [*tree.body[:-1], replaced(last, body=[leaving(s) for s in last.body])]
+
+
+def leaving(s):
+    """A statement of a loop that nothing follows, with `break` in the place of `return`."""
+    if isinstance(s, gast.Return) and s.value is None:
+        return gast.copy_location(gast.Break(), s)
+    if isinstance(s, gast.If):
+        return replaced(s, body=list(map(leaving, s.body)), orelse=list(map(leaving, s.orelse)))
+    return s
 
 
 def fits(tree, s) -> bool:
@@ -238,14 +263,15 @@ def fits(tree, s) -> bool:
     if not goes_on:
         return True
     last = tree.body[-1]
-    return isinstance(last, LOOPS) and not last.orelse and is_at_end(last.body)
+    yields = sum(isinstance(n, YIELDS) for one in tree.body for n in syntax.walk(one))
+    return isinstance(last, LOOPS) and not last.orelse and yields_at_end(last.body) == yields
 
 
-def is_at_end(body: list) -> bool:
-    """Is the last thing that a block does to yield?"""
+def yields_at_end(body: list) -> int:
+    """How often a block yields as the last thing that it does, on all of its ways."""
     last = body[-1]
     if isinstance(last, gast.If):
-        return any(is_at_end(part) for part in (last.body, last.orelse) if part)
+        return sum(yields_at_end(part) for part in (last.body, last.orelse) if part)
     return isinstance(last, gast.Expr) and isinstance(last.value, gast.Yield)
 
 
@@ -253,7 +279,8 @@ def yielding(s, turn: list) -> list:
     """A statement of a generator with the statements `turn` in the place of its `yield`."""
     if isinstance(s, gast.Expr) and isinstance(s.value, gast.Yield):
         value = s.value.value if s.value.value is not None else gast.Constant(None, None)
-        return [replaced(turn[0], value=value), *turn[1:]]
+        first, *others = copy.deepcopy(turn)
+        return [replaced(first, value=value), *others]
     blocks = {name: [one for t in getattr(s, name) for one in yielding(t, turn)] for name in BLOCKS if hasattr(s, name)}
     return [replaced(s, **blocks) if blocks else s]
 
