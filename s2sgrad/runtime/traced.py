@@ -230,7 +230,7 @@ def _gather(value, path, found):
 
 
 def _pull_parts(g, shape, paths, data):
-    if g.shape != shape:
+    if np.shape(g) != shape:  # a number may stand for an array of dimension 0
         g = _reshape(g, shape)
     parts = []
     for path, x in zip(paths, data, strict=True):

@@ -392,7 +392,8 @@ class _Inliner:
         given = [operand(self.build, a) for a in args]
         named = {k: operand(self.build, v) for k, v in kwargs.items()}
         spelling = None
-        if len(given) == 1 and not named and isinstance(given[0], Value) and given[0].type.kind is Kind.ARRAY:
+        t = given[0].type if len(given) == 1 and not named and isinstance(given[0], Value) else None
+        if t and t.kind is Kind.ARRAY and t.ndim != 0:  # a number may stand for an array of dimension 0
             spelling = _ATTRIBUTES.get(function) if hashable(function) else None
         return self.build.op(function, *given, spelling=spelling, **named)
 

@@ -1,5 +1,7 @@
 """Shapes that meet: broadcasting, 0-d and empty arrays, reductions and shape functions."""
 
+import math
+
 import numpy as np
 
 from tests.programs.corpus import program
@@ -43,6 +45,16 @@ def empty_meets_row(e, r):
 @program(np.zeros(0), engine="compiled")
 def empty(x):
     return np.sum(np.sin(x) * x)
+
+
+@program(0.4, engine="compiled")
+def number_of_an_array_without_axes(x):
+    return math.sqrt(np.asarray(x))
+
+
+@program(np.array(0.4), engine="compiled")
+def number_of_a_transposed_point(x):
+    return math.sqrt(np.transpose(x))
 
 
 @program(np.array(0.4), engine="compiled", smooth=True)

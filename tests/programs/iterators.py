@@ -121,6 +121,19 @@ def map_of_two(x):
     return sum(map(lambda a, b: a * b, x, x[::-1]))
 
 
+@program(0.7, [1.0, 2.0], engine="compiled")
+def list_of_map_of_constants(x, ys):
+    scaled = lambda y: y * x  # noqa: E731
+    products = list(map(scaled, ys))
+    return products[0] * products[-1]
+
+
+@program(0.7, engine="tape")  # a function that is passed on in a comprehension with a condition
+def chosen_of_map_of_constants(x):
+    scaled = lambda n: n * x  # noqa: E731
+    return sum([v * x for v in map(scaled, list(range(0, 3))) if v > 0.9])
+
+
 @program(X, engine="compiled")
 def loop_over_map(x):
     t = 0.0

@@ -333,10 +333,9 @@ class Positions:
 
     def choosing(self, iterable, target, reads: list, conditions: list) -> list:
         """The part of a comprehension that gives the positions for which `conditions` hold of the elements there."""
-        if len(reads) == 1 and isinstance(target, gast.Name) and isinstance(iterable.args[0], gast.Call):
-            (of,) = iterable.args[0].args  # range(len(of))
-            if isinstance(of, gast.Name) and isinstance(reads[0].value, gast.Subscript):
-                both = pair(target, reads[0].targets[0], store=True)
+        match iterable, target, [(r.targets[0], r.value) for r in reads]:
+            case gast.Call(args=[gast.Call(args=[gast.Name() as of])]), gast.Name(), [(item, gast.Subscript())]:
+                both = pair(target, item, store=True)  # the iterable is `range(len(of))`
                 return [gast.comprehension(both, call(self.builtin(enumerate, iterable), of), conditions, 0)]
         found = [gast.comprehension(target, iterable, [], 0)]
         found += [gast.comprehension(r.targets[0], gast.List([r.value], gast.Load()), [], 0) for r in reads]
