@@ -470,12 +470,12 @@ def reduce_prod_pushforward(t, out, array, axis=0, dtype=None, *, keepdims=False
     return prod_pushforward(t, out, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-def reduce_extremum_pullback(g, out, array, axis=0, *, keepdims=False):
-    return extremum_pullback(g, out, array, axis, keepdims=keepdims)
+def reduce_extremum_pullback(g, out, array, axis=0, *, keepdims=False, initial=None, where=True):
+    return extremum_pullback(g, out, array, axis, keepdims=keepdims, initial=initial, where=where)
 
 
-def reduce_extremum_pushforward(t, out, array, axis=0, *, keepdims=False):
-    return extremum_pushforward(t, out, array, axis, keepdims=keepdims)
+def reduce_extremum_pushforward(t, out, array, axis=0, *, keepdims=False, initial=None, where=True):
+    return extremum_pushforward(t, out, array, axis, keepdims=keepdims, initial=initial, where=where)
 
 
 vjp(np.add.reduce, array=reduce_sum_pullback)

@@ -129,3 +129,16 @@ def columns_in_a_loop(m):
     for j in range(4):
         s = s + np.sum(m[:, j]) ** 2 * j
     return s
+
+
+@program(np.array([0.3, 1.2, 0.8]), engine="compiled")
+def places_where_a_constant_is_large(x):
+    (places,) = np.where(np.linspace(0.1, 1.0, 3) > 0.5)
+    x[places] *= x[0]
+    return np.sum(x[places] ** 2) + np.sum(x)
+
+
+@program(np.array([0.3, 1.2, 0.8]), np.array([0.5, 0.7, -0.4]), engine="compiled", argnums=(0, 1))
+def stored_sum_of_some(x, y):
+    x[0] = np.sum(x, where=y > 0)
+    return np.sum(x**2 * y)

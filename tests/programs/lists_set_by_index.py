@@ -265,3 +265,24 @@ def lengthened_while_enumerated(ws):
         if len(ws) < 3:
             ws.append(w * w)
     return sum(np.sum(w**2) for w in ws)
+
+
+@program(X, engine="compiled", smooth=True)
+def slices_of_a_list_of_numbers(x):
+    xs = [x[0], x[1], x[0] * x[1]]
+    second = xs
+    for i in range(3):
+        xs[1:] = [xs[0] * x[i % 2], xs[1]]
+    xs[:0] = (x[1], 2.0)
+    xs[-1:] = xs
+    xs[:] = xs[::-1]
+    return second[0] * second[1] + second[2] ** 2 * len(second)
+
+
+@program(X, engine="tape", smooth=True)  # which elements they are, only a list of known length tells
+def slices_of_a_list_that_grows(x):
+    xs = [x[0]]
+    for v in x:
+        xs.append(v * xs[-1])
+    xs[2:] = [x[1]]
+    return xs[0] * xs[1] * xs[2]

@@ -251,6 +251,9 @@ sample("np.trace", A(2, 3, 4), -1, 2, 0)
 for _options in [{}, {"axis": 1}, {"axis": None}, {"axis": (0, 2), "keepdims": True}]:
     sample("np.add.reduce np.multiply.reduce", A(2, 3, 4), complex_too=True, **_options)
     sample("np.maximum.reduce np.minimum.reduce", A(2, 3, 4), **_options)
+    if type(_options.get("axis")) is not tuple:
+        mask = np.arange(24).reshape(2, 3, 4) % 3 > 0
+        sample("np.maximum.reduce np.minimum.reduce", A(2, 3, 4), **_options, initial=0.3, where=mask)
 sample("np.add.accumulate np.multiply.accumulate", A(3, 4), complex_too=True)
 sample("np.add.accumulate np.multiply.accumulate", A(3, 4), axis=-1)
 sample("np.maximum.accumulate np.minimum.accumulate", A(3, 4))

@@ -29,7 +29,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.scan import jumps, targets_of
-from s2sgrad.transform.frontend.unrolling import MOST_ITEMS
+from s2sgrad.transform.frontend.unrolling import MOST_ITEMS, literal_slice
 from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
 
@@ -321,6 +321,9 @@ class Lists:
         base = self.own_list(target.value) if table is None else table
         if base is None:
             return False
+        if isinstance(target.slice, gast.Slice) and table is None:
+            self.set_slice(target, self.expression(value), statement)
+            return True
         at, t = self.literal_key(target.slice), base.type
         fits = type(at) is int and t.items is not None and -len(t.items) <= at < len(t.items)
         if not (fits if table is None else at is not MISSING):
@@ -336,6 +339,16 @@ class Lists:
             things = dict(zip(self.env[target.value.id].type.keys, items, strict=True)) | {at: thing}
             self.rebind(target.value.id, self.new_dict(things, statement))
         return True
+
+    def set_slice(self, target, thing, statement) -> None:
+        """``xs[1:] = [a, b]``, which may change the length."""
+        piece, base, given = literal_slice(target.slice), self.env[target.value.id], self.type_of(thing)
+        known = base.type.items is not None and given.kind in SEQUENCES and given.items is not None
+        if piece is None or piece.step is not None or not known:
+            self.refuse(f"which elements {text(target)} are, is not known before the program runs", statement)
+        items = list(self.items_of(base, statement))
+        items[piece] = self.items_of(thing, statement)
+        self.rebind(target.value.id, self.new_list(items, statement))
 
     def augmented_item(self, statement) -> bool:
         """``xs[i] += v`` for an element that is a number; ``xs += [v]``."""

@@ -58,7 +58,8 @@ def _infer(function, args: tuple, kwargs: dict) -> Type:
         handler = HANDLERS.get(function)
     except TypeError:
         return UNKNOWN
-    if kwargs and any(isinstance(kwargs.get(name), (ir.Value, ir.Code)) for name in ("out", "where", "subok")):
+    other = ("out", "where", "subok") if isinstance(function, np.ufunc) else ("out", "subok")  # a sum of some is a sum
+    if kwargs and any(isinstance(kwargs.get(name), (ir.Value, ir.Code)) for name in other):
         return UNKNOWN
     try:
         if handler is not None:

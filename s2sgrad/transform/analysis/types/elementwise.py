@@ -15,6 +15,8 @@ from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
 @handles(np.where)
 def _where(condition, x=None, y=None) -> Type:
+    if x is None and y is None:
+        return infer(np.nonzero, (condition,))
     if x is None or y is None:
         return UNKNOWN
     types = [array_like(type_of(a)) for a in (condition, x, y)]
