@@ -75,3 +75,29 @@ def in_a_conditional_expression(x):
     if (s := np.sum(x)) if x[0] > 0 else x[1]:
         return np.sum(x * x)
     return x[0]
+
+
+@program(X, engine="compiled", smooth=True)
+def of_what_no_derivative_flows_through(x):
+    s = (n := len(x) + 1) * np.sum(x) * n
+    return (scale := 1.7) * s + scale * x[0]
+
+
+@program(X, engine="compiled")
+def in_the_branch_of_a_conditional_expression(x):
+    s = x[0] if x[1] > 3 else (t := x[1]) * t
+    x[1] += (t := s * x[0]) * t
+    return x[0] > 0.1 and (u := x[1] * t) * u
+
+
+@program(X, engine="compiled", smooth=True)
+def in_a_comprehension(x):
+    squares = [(t := v * 2) * t for v in x]
+    first, second = (s := squares[0]), s * x[1]
+    return sum((last := v) * last for v in squares) * last * first * t * second
+
+
+@program(X, engine="compiled", smooth=True)
+def between_two_reads_of_its_name(x):
+    t = x[0]
+    return t * (t := x[1] * t) * t

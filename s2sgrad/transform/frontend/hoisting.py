@@ -1,6 +1,6 @@
 """Says parts of expressions in statements of their own, before the statement that they stand in.
 
-Such parts are calls whose bodies are to be lowered in their place, and ``:=`` in tests. All is evaluated in the order
+Such parts are calls whose bodies are to be lowered in their place, and ``:=``. All is evaluated in the order
 that Python evaluates it in: what comes before such a part, and might be another value after it, gets a name first. ::
 
     y = a[0] * fill(a) + (fill(b) if a[1] > 0 else 1.0)
@@ -74,7 +74,7 @@ class Hoisting:
         named = {n.target.id for n in syntax.walk(node) if isinstance(n, gast.NamedExpr) and self.wanted(n)}
         self.rebound = named | self.changing
         try:
-            left = self._parts(node, found) if whole and self.wanted(node) else self._taken(node, found)
+            left = self._whole(node, found) if whole else self._taken(node, found)
         except Inseparable:
             return None
         return locate(found, node), locate([left], node)[0]
@@ -106,6 +106,11 @@ class Hoisting:
                     node = node.value
                 return isinstance(node, gast.Name) and self.is_outside(node.id)
         return isinstance(node, OPEN) and all(self.is_lasting(part) for _, part in evaluated(node))
+
+    def _whole(self, node, found: list):
+        """What is left of all that a statement evaluates: a call stays where it is."""
+        stays = self.wanted(node) and not isinstance(node, gast.NamedExpr)
+        return self._parts(node, found) if stays else self._taken(node, found)
 
     def _taken(self, node, found: list, held: bool = False):
         """What is left of an expression; `held`: something that follows it is taken out, too."""
@@ -161,7 +166,7 @@ class Hoisting:
     def _given(self, name: str, node) -> list:
         """The statements that give `name` what an expression gives."""
         found: list = []
-        left = self._parts(node, found) if self.wanted(node) else self._taken(node, found)
+        left = self._whole(node, found)
         return [*found, assign(name, left)]
 
     def _in_turns(self, node, found: list):

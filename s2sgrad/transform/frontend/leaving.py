@@ -159,7 +159,7 @@ class Leaving:
                 return None
         value = getattr(s, place)
         inside = syntax.children(value) if whole and self.is_apart(value) else [value]
-        if not any(self.is_apart(n) for one in inside for n in syntax.own_nodes(one)):
+        if not any(self.hoisting.wanted(n) for one in inside for n in syntax.own_nodes(one)):
             return None
         match s:
             case gast.Assign(targets=[gast.Name(id=name)], value=gast.ListComp()) if not reads(value, name):
