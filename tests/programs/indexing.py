@@ -142,3 +142,12 @@ def places_where_a_constant_is_large(x):
 def stored_sum_of_some(x, y):
     x[0] = np.sum(x, where=y > 0)
     return np.sum(x**2 * y)
+
+
+@program(np.array([0.3, 1.2, 0.8]), engine="compiled")
+def stored_results_of_reduce_and_accumulate(x):
+    x[0] = np.add.reduce(x) * np.multiply.reduce(x)
+    x[1] += np.maximum.reduce(x)
+    u = np.add.accumulate(x)
+    u[:2] *= np.multiply.accumulate(x)[1:]
+    return np.sum(u**2)

@@ -78,6 +78,11 @@ def _sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     return reduction(a, axis, keepdims, result if initial is None else None)
 
 
+@handles(np.add.reduce, np.multiply.reduce)
+def _add_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
+    return _sum(array, axis, dtype, out, keepdims, initial, where)
+
+
 @handles(np.mean, np.nanmean)
 def _mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None) -> Type:
     result = averaged(array_like(type_of(a)).dtype) if dtype is None else given_dtype(dtype)
@@ -92,11 +97,6 @@ def _var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **others) -
 @handles(np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin)
 def _max(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Type:
     return reduction(a, axis, keepdims, strong(array_like(type_of(a)).dtype) if initial is None else None)
-
-
-@handles(np.add.reduce, np.multiply.reduce)
-def _reduced_sum(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
-    return _sum(array, axis, dtype, out, keepdims, initial)
 
 
 @handles(np.maximum.reduce, np.minimum.reduce, np.logaddexp.reduce)
@@ -126,6 +126,16 @@ def _count_nonzero(a, axis=None, *, keepdims=False) -> Type:
 def _norm(x, ord=None, axis=None, keepdims=False) -> Type:
     t = type_of(x)
     return reduction(x, axis, keepdims, modulus(t.dtype)) if t.kind is Kind.ARRAY else UNKNOWN
+
+
+@handles(np.add.accumulate, np.multiply.accumulate, np.maximum.accumulate, np.minimum.accumulate)
+def _accumulate(array, axis=0, dtype=None, out=None) -> Type:
+    t = type_of(array)
+    if t.kind is not Kind.ARRAY or not t.ndim:
+        return UNKNOWN
+    if dtype is None and strong(t.dtype) not in ("float64", "float32"):
+        return UNKNOWN
+    return one_array(strong(t.dtype) if dtype is None else given_dtype(dtype), t.ndim, t.shape)
 
 
 @handles(np.cumsum, np.cumprod)
