@@ -22,6 +22,8 @@ from s2sgrad.runtime.views import extract, item_step, replace
 
 def copyto(dst, src, casting="same_kind", where=True):
     if where is True:
+        if src is dst:
+            return  # NumPy does not ask whether it may be written to
         dst[...] = np.broadcast_to(src, dst.shape)
     else:
         dst[...] = np.where(where, src, dst)

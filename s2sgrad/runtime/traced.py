@@ -350,11 +350,13 @@ def _partition(self, kth, axis=-1, kind="introselect", order=None):
 
 
 def _fill(self, value):
-    self[...] = value
+    if type(plain(self)) is _ndarray:  # a NumPy number has the method, and stays as it is
+        self[...] = value
 
 
 def _put(self, indices, values, mode="raise"):
-    apply(np.put, (self, indices, values, mode))
+    if type(plain(self)) is _ndarray:
+        apply(np.put, (self, indices, values, mode))
 
 
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):

@@ -180,6 +180,14 @@ def put_in(x):
     return np.sum(a * a)
 
 
+def written_where_nothing_changes(x):
+    s = x[0]
+    s.fill(2.0)  # of a NumPy number
+    d = np.diag(np.outer(x, x))
+    np.copyto(d, d)  # which may not be written to
+    return s * np.sum(d)
+
+
 def sorted_in_place(x):
     y = x * 1.0
     y.sort()
