@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .memory import Memory
+from .dtypes import Types
 from .scope import is_array, is_number
 
 
@@ -17,10 +17,18 @@ def homogeneous(example) -> bool:
 
 
 def is_dict(example) -> bool:
-    return type(example) is dict and all(is_number(v) or is_array(v) for v in example.values())
+    return type(example) is dict and example != {} and all(is_number(v) or is_array(v) for v in example.values())
 
 
-class Containers(Memory):
+def quoted(key) -> str:
+    return f'"{key}"' if isinstance(key, str) else str(key)
+
+
+def at(name, key) -> str:
+    return f"{name}[{quoted(key)}]"
+
+
+class Containers(Types):
     def more_statements(self) -> list:
         forms = super().more_statements()
         forms += [(2, self.make_list), (1, self.make_dict), (1, self.make_tuple)]
@@ -45,7 +53,7 @@ class Containers(Memory):
             if homogeneous(example) and np.shape(example[0]) == shape and name not in self.varying:
                 found += [f"{name}[{self.index(len(example))}]"]
             if is_dict(example):
-                found += [f'{name}["{key}"]' for key, item in example.items() if np.shape(item) == shape]
+                found += [at(name, key) for key, item in example.items() if np.shape(item) == shape]
         if found:
             forms.append((6, lambda depth: self.pick(found)))
         return forms
@@ -101,7 +109,18 @@ class Containers(Memory):
             forms += [f"{self.fresh('xs')} = {name} + [{item}]", f"{self.fresh('xs')} = {name} * 2"]
             forms += [f"{self.fresh('xs')} = {name}"]
             if len(self.examples[name]) > 1 and not self.depth:
-                forms += [f"{self.fresh('u' if is_array(first) else 's')} = {name}.pop()"]
+                taken = self.fresh("u" if is_array(first) else "s")
+                forms += [
+                    f"{taken} = {name}.pop()",
+                    f"{taken} = {name}.pop({i})",
+                    f"del {name}[{i}]",
+                    f"del {name}[1:]",
+                ]
+                forms += [f"{name}[1:] = [{item}, {item}]", f"{name}[:1] = {name}[1:]"]
+            if self.happens(20):
+                forms = [f"{name}[:1] = [{item}]", f"{name}[:] = {name}[::-1]", f"{name}[-1:] = [{item}]"]
+            if grows:
+                forms += [f"{name}.append({item})\ndel {name}[0]", f"{name}.insert(0, {name}.pop())"]
             if is_array(first) and first.size:
                 forms += [f"{name}[{i}][{self.below(len(first))}] = {self.number(1)}"] * 2
         text = self.pick(forms or ["pass"])
@@ -116,11 +135,18 @@ class Containers(Memory):
         example = self.examples[name]
         key = self.pick(list(example))
         item = self.like(example[key], 1)
-        forms = [f'{name}["{key}"] = {item}'] * 3 + [f'{name}["{key}"] += {item}', f"{name}.update({key}={item})"]
+        place = at(name, key)
+        forms = [f"{place} = {item}"] * 3 + [f"{place} += {item}", f"{name}.update({{{quoted(key)}: {item}}})"]
+        if self.happens(10):
+            forms = [f"{self.fresh('u' if is_array(example[key]) else 's')} = {name}.setdefault({quoted(key)}, {item})"]
         if not self.depth:
             forms += [f'{name}["e"] = {self.value(1)[0]}', f"{self.fresh('d')} = dict({name})"]
+            forms += [f"{self.fresh('d')} = {{k: v * {self.literal()} for k, v in {name}.items()}}"]
+            if len(example) > 1 and not any(example is e for e in self.gone_through):
+                taken = self.fresh("u" if is_array(example[key]) else "s")
+                forms += [f"{taken} = {name}.pop({quoted(key)})", f"del {place}"]
         if is_array(example[key]) and example[key].size:
-            forms += [f'{name}["{key}"][{self.below(len(example[key]))}] = {self.number(1)}']
+            forms += [f"{place}[{self.below(len(example[key]))}] = {self.number(1)}"]
         self.execute(self.pick(forms))
 
     def unpack_list(self) -> None:
@@ -152,15 +178,18 @@ class Containers(Memory):
     def number_of_dict(self, depth) -> str:
         name = self.pick(self.names(is_dict))
         key = self.pick(list(self.examples[name]))
-        item = f'{name}["{key}"]'
+        item = at(name, key)
         if is_array(self.examples[name][key]):
             return self.pick([f"np.sum({item})", f"np.sum({item} ** 2)"])
-        return self.pick([item, item, item, f'{name}.get("{key}", 0.0)'])
+        forms = [item, item, item, f"{name}.get({quoted(key)}, 0.0)", f"{name}.get('none', {self.number(0)})"]
+        if all(is_number(value) for value in self.examples[name].values()):
+            forms += [f"sum({name}.values())", f"sum(v * len({name}) for k, v in {name}.items() if k != {quoted(key)})"]
+        return self.pick(forms)
 
     def terms_of(self, name, example) -> list:
         if homogeneous(example):
             return [f"sum(np.sum(v) for v in {name})" if is_array(example[0]) else f"sum({name})"]
         if is_dict(example):
             key = self.pick(list(example))
-            return [f'np.sum({name}["{key}"])'] if is_array(example[key]) else [f'{name}["{key}"]']
+            return [f"np.sum({at(name, key)})"] if is_array(example[key]) else [at(name, key)]
         return super().terms_of(name, example)

@@ -32,9 +32,9 @@ class Expressions(Scope):
             forms.append((4, self.item))
         if depth:
             forms += [(5, self.arithmetic), (4, self.function_of_number)]
-            forms += [(2, self.conditional), (1, self.extreme), (1, self.chosen_number)]
+            forms += [(2, self.conditional), (1, self.extreme), (1, self.chosen_number), (1, self.last_looked_at)]
             if arrays:
-                forms += [(5, self.reduction), (1, self.dot), (1, self.summed)]
+                forms += [(5, self.reduction), (1, self.dot), (1, self.summed), (1, self.paired)]
             forms += self.more_numbers()
         return self.one_of(forms)(depth - 1)
 
@@ -62,6 +62,11 @@ class Expressions(Scope):
     def extreme(self, depth) -> str:
         a, b = self.number(depth), self.number(depth)
         return f"{self.pick(['max', 'min', 'np.maximum', 'np.minimum'])}({a}, {b})"
+
+    def last_looked_at(self, depth) -> str:
+        """What `and` and `or` give of numbers."""
+        a, b = atom(self.number(depth)), atom(self.number(depth))
+        return self.pick([f"({a} and {b})", f"({a} or {b})", f"({self.test(0)} and {b} or {a})"])
 
     def chosen_number(self, depth) -> str:
         return f"np.where({self.test(depth)}, {self.number(depth)}, {self.number(depth)})"
@@ -93,6 +98,20 @@ class Expressions(Scope):
         text = self.within(v, np.float64(0.5), lambda: self.number(min(depth, 1)))
         condition = f" if {v} > {self.literal()}" if self.happens(30) else ""
         return self.pick([f"sum({text} for {v} in {over}{condition})", f"sum([{text} for {v} in {over}{condition}])"])
+
+    def paired(self, depth) -> str:
+        """A sum over the pairs of what two loops of a comprehension go through."""
+        vectors = self.names(is_vector)
+        if not vectors:
+            return self.number(depth)
+        one, two, v, w = self.pick(vectors), self.pick(vectors), self.fresh("v"), self.fresh("v")
+        half = np.float64(0.5)
+        text = self.within(v, half, lambda: self.within(w, half, lambda: f"{v} * {self.number(min(depth, 1))}"))
+        condition = self.pick(["", f" if {v} < {w}", f" if {v} > {self.literal()} and {w} != 0.2"])
+        inner = f"sum({text} for {w} in {two})"
+        return self.pick(
+            [f"sum({text} for {v} in {one} for {w} in {two}{condition})", f"sum([{inner} for {v} in {one}])"]
+        )
 
     def within(self, name, example, make):
         """What `make` writes where one more name is in sight, that of a comprehension or a lambda."""
@@ -239,6 +258,9 @@ class Expressions(Scope):
         return self.one_of(forms)(depth - 1)
 
     def comparison(self, depth) -> str:
+        if self.happens(20):
+            a, b = atom(self.number(max(depth, 0))), atom(self.number(0))
+            return self.pick([f"{self.literal()} < {a} <= {self.literal()}", f"{a} < {b} < {self.literal()}"])
         return f"{atom(self.number(max(depth, 0)))} {self.pick(['>', '<', '>=', '<='])} {self.literal()}"
 
     def test_of_index(self, depth) -> str:
@@ -274,9 +296,21 @@ class Expressions(Scope):
         return self.pick(forms)
 
     def slice(self, length: int) -> str:
-        forms = [":", "1:", ":-1", "1:-1", "::2", "::-1", f"{self.below(length + 1)}:", f":{self.below(length + 1)}"]
+        forms = [
+            ":",
+            "1:",
+            ":-1",
+            "1:-1",
+            "::2",
+            "::-1",
+            "::-2",
+            "-2:",
+            "-1:0:-1",
+            f"{self.below(length + 1)}:",
+            f":{self.below(length + 1)}",
+        ]
         for i in self.bounds:
-            forms += [f"{i}:", f":{i}", f"{i} + 1:"]
+            forms += [f"{i}:", f":{i}", f"{i} + 1:", f"{i}::-1"]
         return self.pick(forms)
 
 

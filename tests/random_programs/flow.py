@@ -18,7 +18,7 @@ class Flow(Containers):
         forms = super().more_statements()
         if self.depth < DEEPEST:
             forms += [(5, self.branch), (8, self.loop), (3, self.while_loop), (1, self.errstate), (1, self.tried)]
-            forms += [(1, self.attempt)]
+            forms += [(1, self.attempt), (1, self.matched), (1, self.search)]
         if self.depth and self.loops:
             forms += [(2, self.leave)]
         elif self.depth and self.result:
@@ -33,7 +33,12 @@ class Flow(Containers):
     # ---------------------------------------------------------------------------------------- branches
 
     def branch(self) -> None:
-        self.write(f"if {self.test()}:")
+        test = self.test()
+        if self.happens(10):
+            name = self.fresh("s")
+            test = f"({name} := {self.number(1)}) {self.pick(['>', '<'])} {self.literal()}"
+            self.examples[name] = np.float64(0.5)
+        self.write(f"if {test}:")
         arms = [self.block(self.body)]
         if self.happens(20):
             self.write(f"elif {self.test()}:")
@@ -66,7 +71,7 @@ class Flow(Containers):
             self.block(lambda: self.write("raise ValueError('divided') from error"))
         if "finally" in kinds:
             self.write("finally:")
-            self.block(lambda: self.write("str(0)"))
+            self.block(self.one_of([(4, lambda: self.write("str(0)")), (1, self.augment)]))
         self.examples |= inside
 
     def attempt(self) -> None:
@@ -95,6 +100,47 @@ class Flow(Containers):
             if name in arms[1] and kind(arms[1][name]) == kind(example):
                 self.examples[name] = example
 
+    def matched(self) -> None:
+        """A `match` on a number that is counted, on a text, or on a pair."""
+        i = self.pick([*self.bounds, f"int({self.test()})"])
+        subject, patterns = self.one_of(
+            [
+                (12, (f"{i} % 3", ["0", "1 | 2", "2"])),
+                (6, (f'"abc"[{i} % 3]', ['"a"', '"b" | "c"'])),
+                (1, (f"({i}, {i} % 2)", ["(0, _)", "(k, 1) if k > 1", "(k, 0)"])),
+            ]
+        )
+        self.write(f"match {subject}:")
+        self.indent += 1
+        for pattern in [*patterns[: self.below(len(patterns)) + 1], "_"]:
+            self.write(f"case {pattern}:")
+            self.block(self.body)
+        self.indent -= 1
+
+    def search(self) -> None:
+        """Two loops that look for something, and leave when they have found it."""
+        i, j, found = self.fresh("i"), self.fresh("i"), self.fresh("s")
+        self.execute(f"{found} = {self.number(1)}")
+        if found not in self.examples:
+            return
+        self.write(f"for {i} in range({self.below(3) + 1}):")
+
+        def inner():
+            self.statement()
+            self.write(f"if {self.test()}:")
+            leave = f"return {self.result()}" if self.result and self.happens(40) else "break"
+            self.block(lambda: [self.execute(f"{found} = {self.number(1)}"), self.write(leave)])
+
+        def outer():
+            self.write(f"for {j} in range({i} + {self.below(3)}):")
+            self.turns({j: 0}, {j: 3}, inner)
+            if self.happens(60):
+                self.write("else:")
+                self.block(lambda: [self.statement(), self.write("continue")])
+                self.write("break")
+
+        self.turns({i: 0}, {i: 3}, outer)
+
     # ------------------------------------------------------------------------------------------- loops
 
     def loop(self) -> None:
@@ -115,22 +161,22 @@ class Flow(Containers):
             self.write("else:")
             self.block(self.body)
 
-    def turns(self, bound: dict, bounds: dict) -> None:
+    def turns(self, bound: dict, bounds: dict, fill=None) -> None:
         """The body of a loop, in which these names are bound."""
 
-        def fill():
+        def turn():
             self.bounds.update(bounds)
             self.fixed |= set(bound)
             self.loops += 1
-            self.body()
+            (fill or self.body)()
             self.loops -= 1
 
-        self.block(fill, **bound)
+        self.block(turn, **bound)
 
     def over_range(self):
         i = self.fresh("i")
         counts = [2, 3, 1, 4, 0]
-        lengths = [f"len({a})" for a in self.arrays()]
+        lengths = [f"len({a})" for a in [*self.arrays(), *self.lists()]]
         given = [(n, e) for n, e in self.examples.items() if type(e) is int and n in self.bounds and e < 5]
         stop = self.pick(counts[: self.pick([2, 4, 4, 5])])
         text = str(stop)
@@ -143,6 +189,9 @@ class Flow(Containers):
         forms = [f"range({text})"] * 4 + [f"range(1, {text})", f"reversed(range({text}))", f"range({text} - 1, -1, -1)"]
         forms += [f"range(0, {text}, 2)"]
         return f"{i} in {self.pick(forms)}", {i: 0}, {i: max(stop, 1)}
+
+    def lists(self) -> list:
+        return [name for name in self.names(homogeneous) if name not in self.varying]
 
     def over_numbers(self):
         v = self.fresh("c")

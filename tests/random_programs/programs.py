@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from .expressions import Expressions
-from .functions import Functions
-from .objects import CLASSES
+from .functions import Functions, outcome_of
+from .objects import CLASSES, KINDS
 from .scope import is_array, is_number
 
 _numbers = itertools.count(1)
@@ -83,7 +83,7 @@ class Author(Expressions):
             together = dict(names)
             try:
                 exec(text, together)
-                result = together[name](*[np.copy(e)[()] if is_array(e) else e for e in signature.values()])
+                result = outcome_of(together[name], signature)
             except Exception:
                 continue
             names[name] = together[name]
@@ -117,7 +117,7 @@ class Author(Expressions):
         likely = {"y": 45, "k": 60, "a": 35, "n": 25, "w": 12, "z": 8, "b": 8, "j": 8, "q": 6, "d": 6}
         makers |= {name: options[name] for name in options if self.happens(likely[name])}
         if "P" in names and self.happens(40):
-            makers["o"] = f"{self.pick(['P', 'Q'])}({self.literal()}, {self.entries(n)})"
+            makers["o"] = f"{self.pick(KINDS)}({self.literal()}, {self.entries(n)})"
         lines = [f"{name} = {text}" for name, text in makers.items()]
         values: dict = {}
         exec("\n".join(lines), names, values)
@@ -163,7 +163,9 @@ class Author(Expressions):
         inside = self.inside(signature, names, dict(helpers))
         writer = Functions(self.below, names, {})
         writer.indent = 0
-        outcome = self.one_of([(4, "number"), (3, shape), (2, None), (1, "pair")])
+        outcome = self.one_of([(4, "number"), (3, shape), (2, None), (1, "pair"), (1, "yields")])
+        if outcome == "yields" and is_number(signature["a"]):
+            signature["n"] = 2
         writer.define(name, signature, inside, outcome)
         return "\n".join(writer.lines) + "\n", name, signature
 

@@ -2,18 +2,19 @@
 
 import numpy as np
 
-from .expressions import Expressions, atom
+from .algebra import Algebra
+from .expressions import atom
 from .scope import is_array, is_number, kind
 
 STEMS = {0: "s", 1: "u", 2: "m"}
 
 
-class Statements(Expressions):
+class Statements(Algebra):
     def statement(self) -> None:
         self.one_of(self.statement_forms())()
 
     def statement_forms(self) -> list:
-        forms = [(8, self.assign), (4, self.augment), (1, self.assign_several), (1, self.chain)]
+        forms = [(8, self.assign), (4, self.augment), (1, self.assign_several), (1, self.chain), (1, self.named)]
         return forms + self.more_statements()
 
     def more_statements(self) -> list:
@@ -76,6 +77,12 @@ class Statements(Expressions):
         text, stem = self.value(1)
         self.execute(f"{self.fresh(stem)} = {self.fresh(stem)} = {text}")
 
+    def named(self) -> None:
+        """An expression that gives a part of itself a name."""
+        name, number = self.fresh("s"), self.number(1)
+        text = self.within(name, np.float64(0.5), lambda: self.number(1))
+        self.execute(f"{self.fresh('s')} = ({name} := {number}) * {self.pick([name, atom(text)])}")
+
     def whole(self) -> str:
         """A number that depends on what there is at the end."""
         terms = []
@@ -93,7 +100,3 @@ class Statements(Expressions):
 
     def terms_of(self, name, example) -> list:
         return []
-
-
-def is_mask(example) -> bool:
-    return isinstance(example, np.ndarray) and example.dtype.kind == "b"
