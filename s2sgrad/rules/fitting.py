@@ -102,6 +102,25 @@ jvp(
 )
 
 
+def vander_adjoint(g, out, x, N=None, increasing=False):  # noqa: N803
+    """Each power is its exponent times the power before it."""
+    k = np.arange(1, np.shape(out)[1])
+    if increasing:
+        return np.sum(g[:, 1:] * np.conj(k * out[:, :-1]), axis=1)
+    return np.sum(g[:, :-1] * np.conj(k[::-1] * out[:, 1:]), axis=1)
+
+
+def vander_change(t, out, x, N=None, increasing=False):  # noqa: N803
+    k, t, constant = np.arange(1, np.shape(out)[1]), np.expand_dims(t, 1), zeros_of(out[:, :1])
+    if increasing:
+        return np.concatenate([constant, t * k * out[:, :-1]], axis=1)
+    return np.concatenate([t * k[::-1] * out[:, 1:], constant], axis=1)
+
+
+vjp(np.vander, x=vander_adjoint)
+jvp(np.vander, x=vander_change)
+
+
 def polyder_adjoint(g, p, m=1):
     """The coefficient of each power, times what differentiation makes of it."""
     n = np.size(p)

@@ -34,7 +34,7 @@ _NEW = {
     np.gradient, np.trapezoid, np.quantile, np.percentile, np.median, np.kron, np.cross, np.cov, np.corrcoef,
     np.bincount, np.searchsorted, np.digitize, np.pad, np.delete, np.insert, np.take_along_axis, np.tri, np.logspace,
     np.geomspace, np.flatnonzero, np.argwhere, np.isclose, np.isin, np.linalg.eigvalsh, np.linalg.lstsq, np.resize,
-    np.partition, np.shape,
+    np.partition, np.shape, np.vander,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
     arrays.where_less, arrays.is_less, arrays.part_where, arrays.part_where_not, arrays.reached, arrays.hit_count,
     arrays.inner,

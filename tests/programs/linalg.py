@@ -126,3 +126,10 @@ def matrix_power_by_hand(a):
 @program(np.array([0.4]), engine="compiled")
 def vector_of_one_times_number(x):
     return np.dot(x, 3.0)[0] * np.dot(2.0, x[0]) + np.outer(x, x)[0, 0]
+
+
+@program(np.array([0.0, -1.5, 2.0, 0.7]), engine="compiled", smooth=True)
+def interpolation_by_a_vandermonde_matrix(x):
+    y = np.sin(x)
+    coefficients = np.linalg.solve(np.vander(x), y)
+    return np.sum(coefficients**2) + np.sum(np.vander(x, 3, increasing=True) @ np.array([1.0, 2.0, 3.0]))
