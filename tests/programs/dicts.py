@@ -111,7 +111,7 @@ def values_unpacked(d):
     return np.sum(a * b)
 
 
-@program(PAIR, engine="tape")
+@program(PAIR, engine="compiled")
 def sorted_keys(d):
     return sum(np.sum(d[k]) for k in sorted(d))
 
@@ -245,3 +245,79 @@ def items_with_continue(d):
             continue
         t = t * 2 + v * v
     return t
+
+
+# --------------------------------------------------------------------------------------------- sorted by keys
+
+PARTS = {"w": np.array([0.5, -1.5, 2.0]), "b": 1.5, "a": 0.3}
+
+
+@program(PARTS, engine="compiled")
+def items_in_order(d):
+    s = 0.0
+    for key, value in sorted(d.items()):
+        s = s * 0.5 + np.sum(value**2) * len(key)
+    return s
+
+
+@program(PARTS, engine="compiled")
+def keys_in_order(d):
+    s = 0.0
+    for key in sorted(d):
+        s = s * 0.5 + np.sum(d[key] ** 2)
+    for key in sorted(d.keys()):
+        s = s * 0.5 + np.sum(d[key])
+    return s
+
+
+@program(PARTS, engine="compiled")
+def items_in_order_that_are_numbered(d):
+    s = 0.0
+    for i, (_, value) in enumerate(sorted(d.items())):
+        s = s * 0.5 + np.sum(value**2) * i
+    return s + sum(np.sum(v) ** 2 * k for k, (_, v) in enumerate(sorted(d.items())))
+
+
+@program(PARTS, engine="compiled")
+def list_of_items_in_order(d):
+    items = sorted(d.items())
+    flat = np.concatenate([np.ravel(value) for _, value in sorted(d.items())])
+    return items[0][1] * np.sum(items[2][1]) + flat @ np.arange(5.0)
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="compiled", smooth=True)
+def numbers_as_keys_in_order(x):
+    d = {3: x[0], 1: x[1], 2: x[2]}
+    s = 0.0
+    for key, value in sorted(d.items()):
+        s = s * 0.5 + value**2 * key
+    return s
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="compiled", smooth=True)
+def arrays_in_order_that_are_written_to(x):
+    d = {"b": x * 1.0, "a": x * 2}
+    s = 0.0
+    for _, value in sorted(d.items()):
+        value[0] = s + 1.0
+        d["b"][1] = 7.0
+        s += np.sum(value * x)
+    return s
+
+
+@program(PARTS, engine="tape")
+def items_in_order_of_a_dict_that_changes(d):
+    s = 0.0
+    for _, value in sorted(d.items()):
+        s = s * 0.5 + np.sum(value**2)
+        d["w"] = d["w"] * 2.0
+    return s
+
+
+@program(np.array([0.5, -1.5, 2.0]), engine="tape", smooth=True)
+def items_in_the_order_of_their_values(x):
+    d = {3: x[0], 1: x[1], 2: x[2]}
+    s = 0.0
+    for key, value in sorted(d.items(), key=lambda item: item[1]):
+        s = s * 0.5 + value**2 * key
+    return s

@@ -138,7 +138,7 @@ class Positions:
     def goes_by_positions(self, iterable, target) -> bool:
         """Is it an iterator over differentiated values that no loop runs over by itself?"""
         function = self.iterator_of(iterable)
-        if function is None or not self.may_be_active(iterable):
+        if function is None or not self.may_be_active(iterable) or self.sorted_rounds(iterable) is not None:
             return False
         if function in (enumerate, reversed) and iterable.args:
             inner = target.elts[-1] if function is enumerate and isinstance(target, gast.Tuple) else target

@@ -89,7 +89,7 @@ class Unrolling:
         if isinstance(iterable, gast.Name) and self.env.get(iterable.id) in self.objects:
             return True
         given = iterable.args if isinstance(iterable, gast.Call) else ()
-        if any(isinstance(a, gast.Name) and self.is_unlike(a) for a in given):
+        if any(isinstance(a, (gast.Name, gast.Call)) and self.is_unlike(a) for a in given):
             return True
         texts = isinstance(iterable, gast.Tuple) and all(map(is_text, iterable.elts))
         view = isinstance(iterable, gast.Call) and not iterable.args and self.rounds_of_dict(iterable.func) is not None
@@ -108,6 +108,9 @@ class Unrolling:
             return None if n is None or bounds is None else [element(iterable.value, i) for i in range(n)[bounds]]
         if isinstance(iterable, gast.Tuple) and iterable.elts and all(map(is_text, iterable.elts)):
             return iterable.elts
+        in_order = self.sorted_rounds(iterable)
+        if in_order is not None:
+            return in_order
         if not isinstance(iterable, gast.Call) or any(k.arg != "strict" for k in iterable.keywords):
             return None
         if not iterable.args:
@@ -141,6 +144,22 @@ class Unrolling:
         if function.attr == "items":
             return [tuple_of([name, value]) for name, value in zip(names, values, strict=True)]
         return names if function.attr == "keys" else values
+
+    def sorted_rounds(self, iterable) -> list | None:
+        """The elements of ``sorted(d)`` or ``sorted(d.items())``: no two keys are equal, and no value is compared."""
+        match iterable:
+            case gast.Call(args=[gast.Name() as held], keywords=[]):
+                keys, rounds = self.keys_of_dict(held), self.rounds(held, None)
+            case gast.Call(
+                args=[gast.Call(func=gast.Attribute(value=held, attr="items" | "keys"), args=[])], keywords=[]
+            ):
+                keys, rounds = self.keys_of_dict(held), self.rounds_of_dict(iterable.args[0].func)
+            case _:
+                return None
+        known = self.static(iterable.func) if keys is not None and len(set(map(type, keys))) == 1 else None
+        if known is None or known.value is not sorted:
+            return None
+        return [rounds[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
 
     def keys_of_dict(self, node) -> tuple | None:
         """The keys of a dict of differentiated values, or of functions, where they are known."""
@@ -189,7 +208,7 @@ class Unrolling:
         """A loop, as its body once for each of the expressions `rounds`."""
         later = after | self.names.loads(statement)
         before = self.contents_of_names(statement.iter)
-        copied = syntax.contains(statement.iter, gast.Slice)
+        copied = syntax.contains(statement.iter, gast.Slice) or self.sorted_rounds(statement.iter) is not None
         for expression in rounds:
             first = assignments(statement.target, expression)
             for node in (n for s in first for n in syntax.walk(s)):
