@@ -386,3 +386,82 @@ def residuals_one_after_the_other(p):
     for t in range(1, len(data)):
         e.append(data[t] - p[0] * data[t - 1] - p[1] * e[-1])
     return sum(v**2 for v in e)
+
+
+# ------------------------------------------------------------- set at a known place first, then in a loop
+
+
+@program(X, 12, engine="compiled", smooth=True)
+def recurrence_in_a_list(x, n):
+    u = [0.0] * n
+    u[0] = x[0]
+    for i in range(1, n):
+        u[i] = u[i - 1] * x[1] * 0.3 + np.sin(u[i - 1])
+    return u[-1] + u[n // 2]
+
+
+@program(X, 11, engine="compiled", smooth=True)
+def recurrence_of_two_terms_in_a_list(x, n):
+    u = [0.0] * (n + 1)
+    u[0], u[1] = x[0], x[1]
+    for i in range(2, n + 1):
+        u[i] = u[i - 1] * 0.5 + u[i - 2] * x[2]
+    return u[n]
+
+
+@program(X, 12, engine="compiled", smooth=True)
+def sweeps_over_a_list_with_borders(x, n):
+    u = [0.0] * n
+    u[0] = x[0]
+    u[1] = x[1] * u[0]
+    for _ in range(3):
+        for i in range(1, n - 1):
+            u[i] = u[i] + 0.1 * (u[i - 1] - 2 * u[i] + u[i + 1])
+        u[0] = x[2] * u[1]
+    return sum(u)
+
+
+@program(X, 12, engine="compiled", smooth=True)
+def list_filled_from_its_end(x, n):
+    u = [1.0] * n
+    u[-1] = x[0]
+    for i in range(n - 2, -1, -1):
+        u[i] = u[i + 1] * x[2] * 0.5
+    u[2] += x[2]
+    u[0] *= x[0]
+    return sum(v * v for v in u)
+
+
+@program(X, 12, engine="compiled", smooth=True)
+def two_lists_beside_each_other(x, n):
+    u = [0.0] * n
+    v = [0.0] * n
+    u[0], v[0] = x[0], x[1]
+    for i in range(n - 1):
+        u[i + 1] = u[i] + 0.1 * v[i]
+        v[i + 1] = v[i] - 0.1 * u[i] * x[2]
+    return u[-1] * v[n - 1]
+
+
+@program(X, 12, engine="compiled", smooth=True)
+def list_set_before_and_after_a_loop_that_is_left(x, n):
+    u = [0] * n
+    u[0] = x[0]
+    for i in range(1, n):
+        u[i] = u[i - 1] * x[2] + 1.0
+        if u[i] > 6:
+            break
+    u[1] = x[2] * u[2]
+    return u[-1] + u[3] + u[1]
+
+
+@program(X, 12, engine="compiled", smooth=True)
+def list_made_in_each_turn(x, n):
+    s = 0.0
+    for k in range(3):
+        u = [0.0] * n
+        u[0] = x[k]
+        for i in range(1, n):
+            u[i] = u[i - 1] * x[1] * 0.5 + 1.0
+        s += u[-1]
+    return s

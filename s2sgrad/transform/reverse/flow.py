@@ -343,6 +343,8 @@ class Flow(Operations):
                 t = replace(t, dtype=None)
             if t.kind is Kind.ARRAY and parameters[c, path].type.dtype == "float64":
                 t = replace(t, dtype="float64")
+            if c in written and is_stack(c.parameter.type):
+                t = parameters[c, path].type
             result = Value(
                 slot_name((c.initial, path)) if isinstance(c.initial, Value) else cotangent_name(c.parameter.name), t
             )
