@@ -62,9 +62,8 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
         bound, chosen = _within_wrapper(transform, bound, chosen)
     passed = set(bound.arguments)
     bound.apply_defaults()
-    # a function is known where the call leaves it to its default, and where it is one of its kind
-    defaults = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
-    known = {n: v for n, v in bound.arguments.items() if trees.identity(v) is not None} | defaults
+    # a function is known where the call leaves it to its default
+    known = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
     for name, value in bound.arguments.items():
         hides = [
             attribute
@@ -84,8 +83,8 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     compiled.assumed = assumed
     parameters = transform.own.parameters.items()
     compiled.leave([p.default for name, p in parameters if bound.arguments.get(name, p.empty) is p.default])
-    general = {name: types.of_any_length(kind) for name, kind in kinds.items()}
-    compiled.general = lambda: _compiled(transform, general, active, chosen, defaults)
+    general = {name: types.of_any(kind) for name, kind in kinds.items()}
+    compiled.general = lambda: _compiled(transform, general, active, chosen, known)
     return compiled
 
 

@@ -195,7 +195,6 @@ def _items_of(tree) -> dict | None:
 PLAIN = frozenset({float, int, complex, bool, str, bytes, NoneType, np.float64, np.float32, np.int64, np.bool_})
 
 
-_FUNCTIONS = frozenset({FunctionType, BuiltinFunctionType, np.ufunc})
 _CODE = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type)
 
 _LONGEST_TEST = 200  # comparisons in a `likeness`
@@ -242,32 +241,10 @@ def _kind(value, cls, within: int):
         return cls, kinds([getattr(value, name, None) for name in names], within)
     if isinstance(value, np.ndarray):
         return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
-    if cls in _FUNCTIONS:
-        return cls, identity(value)
+    if cls in classes.FUNCTIONS:
+        return cls, classes.identity(value)
     own = attributes(value, within)
     return (cls, hidden(value)) if own is None else (cls, tuple(own), kinds(own.values(), within + 1))
-
-
-def identity(value):
-    """What tells a function that is passed from others, for code that is compiled for it; None where nothing does.
-
-    Functions that are defined anew for each call and close over something are not told apart: each of them would be
-    compiled for.
-
-    Examples
-    --------
-    >>> identity(np.sin)
-    <ufunc 'sin'>
-    >>> def scaled(k):
-    ...     return lambda x: k * x
-    >>> identity(lambda x: x) is None, identity(scaled(2.0)) is None
-    (False, True)
-    """
-    cls = type(value)
-    if cls is FunctionType:
-        plain = value.__closure__ is None and not value.__defaults__ and not value.__kwdefaults__
-        return (value.__code__, id(value.__globals__)) if plain else None
-    return value if cls in _FUNCTIONS else None
 
 
 def likeness(values: tuple, name: str) -> tuple[str, dict] | None:

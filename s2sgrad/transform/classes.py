@@ -4,7 +4,7 @@ import abc
 import dataclasses
 import functools
 import inspect
-from types import FunctionType, SimpleNamespace
+from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ TRUSTED = {
     "functools", "itertools", "copy", "warnings", "logging", "collections", "statistics", "s2sgrad", "sys", "os",
     "bisect", "heapq", "numbers", "fractions", "decimal", "json", "re", "string", "types", "typing",
 }  # fmt: skip
+
+FUNCTIONS = frozenset([FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum)])  # each equals itself only
 
 NAMEDTUPLE = ("_replace", "_asdict")  # methods that every namedtuple has
 
@@ -131,6 +133,28 @@ def leaves(tree) -> list:
             seen.add(id(x))
             found += flatten(list(own.values()))[0]
     return found
+
+
+def identity(value):
+    """What tells a function that is passed from others, for code that is compiled for it; None where nothing does.
+
+    Functions that are defined anew for each call and close over something are not told apart: each of them would be
+    compiled for.
+
+    Examples
+    --------
+    >>> identity(np.sin)
+    <ufunc 'sin'>
+    >>> def scaled(k):
+    ...     return lambda x: k * x
+    >>> identity(lambda x: x) is None, identity(scaled(2.0)) is None
+    (False, True)
+    """
+    cls = type(value)
+    if cls is FunctionType:
+        plain = value.__closure__ is None and not value.__defaults__ and not value.__kwdefaults__
+        return (value.__code__, id(value.__globals__)) if plain else None
+    return value if cls in FUNCTIONS else None
 
 
 def opaque(tree, plain: tuple = ()):

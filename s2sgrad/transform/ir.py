@@ -80,6 +80,8 @@ class Type:
         RECORD, OTHER: the class.
     contiguous : bool
         ARRAY: surely in one piece of memory, in the order of its elements, so that its reshaped is a view of it.
+    function : callable, Nested or None
+        CALLABLE: the function that it surely is, the object itself or one that the program defines.
     """
 
     kind: Kind = Kind.UNKNOWN
@@ -91,6 +93,7 @@ class Type:
     element: "Type | None" = None
     cls: type | None = None
     contiguous: bool = False
+    function: object = None
 
     @property
     def is_real(self) -> bool:

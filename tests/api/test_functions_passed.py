@@ -1,5 +1,7 @@
 """Functions that are passed to a differentiated function, and those that it finds in lists outside."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,31 @@ def test_the_attributes_of_two_objects_of_a_class_are_watched(monkeypatch):
     np.testing.assert_allclose(derivative(X), 2.0 + SECOND.weight)
     monkeypatch.setattr(FIRST, "weight", 7.0)
     np.testing.assert_allclose(derivative(X), 7.0 + SECOND.weight)
+
+
+def test_functions_that_arguments_hold_are_told_apart():
+    def held(layer, table, x):
+        return np.sum(layer.act(x)) * table["f"](x[0])
+
+    def double(v):
+        return 2.0 * v
+
+    def scaled(k):
+        return lambda v: k * v
+
+    derivative, x = grad(held, 2), np.array([0.5, -1.5, 2.0])
+    for f in (np.sin, double, lambda v: v * v, lambda v: v**3, scaled(2.0), scaled(3.0), np.tanh, np.sin):
+        arguments = SimpleNamespace(act=f), {"f": f}, x
+        np.testing.assert_allclose(derivative(*arguments), grad(held, 2, mode="tape")(*arguments), rtol=1e-12)
+        assert derivative.engine == ("tape" if getattr(f, "__closure__", None) else "compiled")
+    double.__code__ = (lambda v: v**3).__code__
+    arguments = SimpleNamespace(act=double), {"f": double}, x
+    np.testing.assert_allclose(derivative(*arguments), grad(held, 2, mode="tape")(*arguments), rtol=1e-12)
+
+
+def test_a_file_is_not_made_for_functions_that_arguments_hold(tmp_path):
+    derivative = grad(lambda table, x: np.sum(table["f"](x)), 1)
+    derivative({"f": np.sin}, np.ones(3))
+    assert derivative.engine == "compiled"
+    with pytest.raises(CompileError, match="it is not known which function it is"):
+        derivative.export(tmp_path / "derivative.py")

@@ -281,7 +281,7 @@ def function_reads_a_dict_that_changes_later(x, q, d):
     return sum((np.sum(v) ** 2 for v in q)) * read(x) + s
 
 
-@program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="tape", argnums=1)
+@program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="compiled", argnums=1)
 def function_in_a_list_reads_a_dict_that_changes_later(x, q, d):
     readers = [lambda a: d["b"] * a]
     s = np.sum(d["a"])

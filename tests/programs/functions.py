@@ -386,7 +386,7 @@ def enumerate_layers(x):
     return np.sum(NET.fwd(x))
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled")
 def pairs_with_functions(x):
     for w, f in [(1.0, np.sin), (2.0, square)]:
         x = w * f(x)

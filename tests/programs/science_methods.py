@@ -207,7 +207,7 @@ def crank_nicolson_callback(u0):
         "layers": [{"W": R.normal(size=(3, 4)), "b": np.zeros(4)}, {"W": R.normal(size=(4, 2)), "b": np.zeros(2)}],
         "scale": 1.5,
     },
-    engine="tape",
+    engine="compiled",
 )
 def nested_dict_net(params, activation="tanh"):
     acts = {"tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}

@@ -70,7 +70,7 @@ class Branches:
                 return None
             if thing in self.constants:
                 return self.constants[thing].value is None
-            if thing.type.kind in (Kind.NUMBER, Kind.ARRAY, *CONTAINERS):
+            if thing.type.kind in (Kind.NUMBER, Kind.ARRAY, Kind.CALLABLE, *CONTAINERS):
                 return False
         return None
 

@@ -22,14 +22,15 @@ class Calls:
     """The part of `Lowering` that finds out what a call calls."""
 
     def expression_Call(self, node):
-        if isinstance(node.func, gast.Attribute) and self.static(node.func) is None:
+        held = self.function_held(node.func)
+        if held is None and isinstance(node.func, gast.Attribute) and self.static(node.func) is None:
             base = self.expression(node.func.value)
             if not isinstance(base, Known):
                 return self.method(base, node.func.attr, node)
             if not resolve.is_definition(base.value):
                 return self.method(base.operand, node.func.attr, node)
-        callee = self.env.get(node.func.id) if isinstance(node.func, gast.Name) else None
-        if not isinstance(callee, FUNCTIONS):
+        callee = self.env.get(node.func.id) if isinstance(node.func, gast.Name) and held is None else held
+        if held is None and not isinstance(callee, FUNCTIONS):
             callee = self.expression(node.func)
         if isinstance(callee, Known):
             return self.call_known(callee, node)

@@ -85,7 +85,9 @@ class Expressions(InertExpressions):
     def type_of(self, thing) -> ir.Type:
         if isinstance(thing, Known):
             return types.type_of(thing.operand)
-        return ir.Type(Kind.CALLABLE) if isinstance(thing, FUNCTIONS) else types.type_of(thing)
+        if isinstance(thing, FUNCTIONS):
+            return ir.Type(Kind.CALLABLE, function=thing if isinstance(thing, Nested) else None)
+        return types.type_of(thing)
 
     def operand(self, thing, name: str = "t"):
         """`thing` as an operand of the intermediate language."""
@@ -103,6 +105,14 @@ class Expressions(InertExpressions):
         if isinstance(thing, (Bound, Partial)):
             self.refuse("a method that is not called but passed on, stored or returned cannot be followed")
         return thing
+
+    def item_operand(self, thing, name: str = "t"):
+        """`thing` as what a container holds: a function that only exists while compiling is followed in it, too."""
+        if not isinstance(thing, Nested) or thing.value is not None:
+            return self.operand(thing, name)
+        value = self.value(name, self.type_of(thing), True)  # it may come to use what carries a derivative
+        self.unplaced[value] = self.found.location(self.current)
+        return value
 
     def place(self, inert: Inert, name: str):
         """Compute an inert expression here, unless it may as well be computed where it is used."""
@@ -209,6 +219,8 @@ class Expressions(InertExpressions):
             return made
         if not self.may_be_active(node):
             known = self.static(node)
+            if known is None and self.is_given_function(node):
+                known = self.record_of(node)
             return known if known is not None else self.inert(node)
         handler = getattr(self, f"expression_{type(node).__name__}", None)
         if handler is None:
@@ -490,7 +502,7 @@ class Expressions(InertExpressions):
         return all(isinstance(t, (Inert, Known)) or (isinstance(t, ir.Value) and not t.active) for t in things)
 
     def make_container(self, type_: ir.Type, things: list, node, name="t") -> ir.Value:
-        operands = [self.operand(t) for t in things]
+        operands = [self.item_operand(t) for t in things]
         self.freeze(operands, node)
         active = tuple(self.activity(o) for o in operands)
         if type_.items is None:
@@ -511,7 +523,7 @@ class Expressions(InertExpressions):
         if len(set(keys)) < len(keys):
             self.refuse("a dict with the same key twice", node)
         things = self.expressions(node.values)
-        if not any(map(is_active, things)):
+        if not any(is_live(t, self) for t in things):
             return self.inert(node)
         found: dict = {}
         for key, thing in zip(node.keys, things, strict=True):

@@ -12,11 +12,13 @@ import gast
 from s2sgrad.rules import table
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.frontend import resolve, source
-from s2sgrad.transform.frontend.kinds import BOOL
+from s2sgrad.transform.frontend.heap import keys_of
+from s2sgrad.transform.frontend.kinds import BOOL, MISSING
 from s2sgrad.transform.frontend.memory import makes_function
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names
 from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Choice, Inert, Nested, Partial
+from s2sgrad.transform.ir import Kind
 
 MOST_FUNCTIONS = 8  # in a table whose functions are called on ways of their own
 
@@ -37,7 +39,53 @@ class Functions:
         if isinstance(node, (gast.IfExp, gast.Subscript)):
             return self.function_chosen(node)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.function_made(node)
+        thing = thing if isinstance(thing, FUNCTIONS) else self.function_held(node)
         return thing if isinstance(thing, FUNCTIONS) else None
+
+    def function_held(self, node, bound=()):
+        """The function that a name, a field or a literal place in a container surely stands for: its type tells.
+
+        Nobody may change the container afterwards, unless it is followed what happens to it. None for all else.
+        """
+        t = self.type_at(node) if self.names.loads(node).isdisjoint(bound) else None
+        operand = None if t is None or t.function is None else self.operand_at(node, t)
+        if operand is None:
+            return None
+        if isinstance(t.function, Nested):
+            return t.function
+        self.outside.follow(t.function)
+        return Known(t.function, operand)
+
+    def operand_at(self, node, t: ir.Type):
+        """What reads the thing of type `t` at a place in a container, which stays there; None if it may not."""
+        found, reads = self.with_slots(node)
+        reads |= {n: v for n in self.names.loads(found) if isinstance(v := self.env.get(n), ir.Value)}
+        if isinstance(found, gast.Name):
+            return reads[found.id]
+        if any(region.freeze(self.loops) for value in reads.values() for region in self.regions_of(value)):
+            return None
+        return ir.Code(found, reads, t)
+
+    def type_at(self, node) -> ir.Type | None:
+        """The type of what a name, a field or a literal place in a container stands for; None where none is sure."""
+        if isinstance(node, gast.Name):
+            thing = self.env.get(node.id)
+            return thing.type if isinstance(thing, ir.Value) else None
+        item = self.held_item(node)
+        if isinstance(item, ir.Value):
+            return item.type
+        if not isinstance(node, (gast.Attribute, gast.Subscript)) or root_names(node) & self.mutable:
+            return None
+        t = self.type_at(node.value)
+        if t is None or t.items is None:
+            return None
+        keys = keys_of(t)
+        if isinstance(node, gast.Attribute):
+            key = node.attr if t.kind is Kind.RECORD else MISSING
+        else:
+            key = MISSING if t.kind is Kind.RECORD else self.literal_key(node.slice)
+            key = key + len(keys) if t.kind is not Kind.DICT and type(key) is int and key < 0 else key
+        return t.items[keys.index(key)] if key in keys else None
 
     def function_chosen(self, node):
         """The function that ``f if test else g`` is, or ``table[key]`` of a table of functions outside; else None."""
@@ -48,7 +96,7 @@ class Functions:
                     return None
                 test, decided = self.test(node.test)
                 return Choice(test, *functions) if decided is None else functions[0 if decided else 1]
-            case gast.Subscript(value=gast.Name() | gast.Attribute()):
+            case gast.Subscript(value=gast.Name() | gast.Attribute() | gast.Dict() | gast.List() | gast.Tuple()):
                 return self.function_in_table(node)
         return None
 
@@ -59,26 +107,49 @@ class Functions:
             thing = self.function_named(node) if isinstance(node, (gast.Lambda, gast.IfExp)) else self.static(node)
         return thing if self.is_function(thing) else None
 
+    def is_named_function(self, node) -> bool:
+        """Is it a lambda, or the name of a function?"""
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
+        return isinstance(node, gast.Lambda) or self.is_function(thing) or self.is_function(self.static(node))
+
     @staticmethod
     def is_function(thing) -> bool:
         return isinstance(thing, FUNCTIONS) or (isinstance(thing, Known) and resolve.is_definition(thing.value))
 
     def function_in_table(self, node):
-        """The function that a list, tuple or dict outside, of functions only, holds at a place that the run knows."""
-        base = self.static(node.value)
-        if base is None or self.static(node) is not None or root_names(node.value) & self.mutable:
+        """The function that a list, tuple or dict, of functions only, holds at a place that the run knows."""
+        if root_names(node.value) & self.mutable or self.may_be_active(node.slice) or self.static(node) is not None:
             return None
-        functions = self.outside.elements(base)
-        if functions is None or len(functions) > MOST_FUNCTIONS or self.may_be_active(node.slice):
+        base = self.static(node.value)
+        if base is None:
+            functions = self.functions_in(node.value)
+        else:
+            functions = [(known, known.operand) for known in self.outside.elements(base) or ()]
+        if not 0 < len(functions) <= MOST_FUNCTIONS:
             return None
         label = self.new_name("function")
         found = self.bind(self.inert(node), label)
         found.name = "function"
-        *others, chosen = functions
-        for one in reversed(others):
-            same = gast.Compare(gast.Name(label, gast.Load(), None, None), [gast.Is()], [one.operand.node])
-            chosen = Choice(ir.Code(same, {label: found}, BOOL), one, chosen)
+        *others, (chosen, _) = functions
+        for one, operand in reversed(others):
+            code = resolve.as_code(operand)
+            same = gast.Compare(gast.Name(label, gast.Load(), None, None), [gast.Is()], [code.node])
+            chosen = Choice(ir.Code(same, {label: found, **code.reads}, BOOL), one, chosen)
         return chosen
+
+    def functions_in(self, node) -> list:
+        """The functions that a container of the program holds, if it holds nothing else, each with what reads it."""
+        if isinstance(node, (gast.Dict, gast.List, gast.Tuple)):
+            parts = [self.static(part) for part in (node.values if isinstance(node, gast.Dict) else node.elts)]
+            found = [(known, known.operand) for known in parts if known is not None and self.is_function(known)]
+            return found if len(found) == len(parts) else []
+        t = self.type_at(node)
+        keys = keys_of(t) if t is not None and t.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and t.items else ()
+        places = [self.located(gast.Subscript(node, gast.Constant(key, None), gast.Load()), node) for key in keys]
+        found = [self.function_held(place) for place in places]
+        if None in found:
+            return []
+        return [(one, self.operand_at(place, self.type_at(place))) for one, place in zip(found, places, strict=True)]
 
     def outside_of(self, thing, block: ir.Block):
         """A function that a name stands for at the end of a block, as it is outside of that; None where it is none."""
@@ -99,14 +170,6 @@ class Functions:
 
         (then, first), (orelse, second) = called(choice.first), called(choice.second)
         return self.choose(choice.test, then, first, orelse, second, node)
-
-    def functions_listed(self, node) -> list:
-        """The functions that a list or tuple of the function's own holds, if that never changes: expressions."""
-        name = node.id if isinstance(node, gast.Name) else None
-        elements = self.listed.get(name, ()) if name in self.env else ()
-        known = [self.static(e) for e in elements if not isinstance(e, gast.Subscript)]
-        functions = len(known) == len(elements) and all(k is not None and resolve.is_definition(k.value) for k in known)
-        return list(elements) if functions else []
 
     def function_made(self, node):
         """The function that a call gives; None for calls that give anything else, or a function not followed."""

@@ -17,7 +17,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import Inert, Unbound
+from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 HOLDING = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
@@ -106,7 +106,7 @@ class Heap:
         name = slot.partition("@")[0]
         if isinstance(thing, Inert):
             thing = dataclasses.replace(thing, type=changing_type(thing.type))
-        thing = self.operand(thing, name)
+        thing = self.item_operand(thing, name)
         if not isinstance(thing, ir.Value):
             node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
             thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
@@ -256,10 +256,12 @@ class Heap:
         return self.opaque[name]
 
     def literal_container(self, value, statement):
-        """``[...]``, ``(...)`` or ``{...}`` as a container of known items, if there are arrays in it; else None."""
+        """``[...]`` or ``{...}`` as a container of known items, if there are arrays or functions in it; else None."""
         nodes = value.values if isinstance(value, gast.Dict) else value.elts
         things = self.expressions(nodes)
-        if not any(self.type_of(t).kind in (Kind.ARRAY, *HOLDING) for t in things) and self.only_inert(things):
+        if not any(self.type_of(t).kind in (Kind.ARRAY, Kind.CALLABLE, *HOLDING) for t in things) and self.only_inert(
+            things
+        ):
             return None
         things = [self.operand(t) for t in things]
         kinds = [self.type_of(t) for t in things]
@@ -284,7 +286,7 @@ class Heap:
                 return False
         elif t.kind is Kind.TUPLE or key is MISSING or (at is None and t.kind is not Kind.DICT):
             return False
-        if not isinstance(thing, (ir.Value, ir.Constant, ir.Code, Inert, Known)):
+        if not isinstance(thing, (ir.Value, ir.Constant, ir.Code, Inert, Known, Nested)):
             return False
         self.put_item(container, key if at is None else keys_of(t)[at], thing)
         return True

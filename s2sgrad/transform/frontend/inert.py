@@ -48,7 +48,7 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names, targets_of
-from s2sgrad.transform.frontend.values import Arguments, Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 
@@ -226,7 +226,10 @@ class InertExpressions:
                 self.refuse(f"a lambda that is passed on uses {name}, which is assigned more than once", node)
         inner = dict.fromkeys(syntax.parameters(node), ir.UNKNOWN)
         self.facts(node.body, {**bound, **inner})
-        return ir.Type(Kind.CALLABLE), False, True, [self.anywhere]
+        function = None
+        if self.names.captured(node).isdisjoint(bound) and not (node.args.defaults or node.args.kw_defaults):
+            function = self.lambdas.setdefault(id(node), Nested(node, self, {}))
+        return ir.Type(Kind.CALLABLE, function=function), False, True, [self.anywhere]
 
     def _comprehension(self, node, results, bound):
         own = {n.id for g in node.generators for n in targets_of(g.target) if isinstance(n, gast.Name)}
@@ -400,8 +403,10 @@ class InertExpressions:
         if known is not None:
             return self._known_call(known, node, arguments, cheap, pure, regions, bound)
         nested = self.env.get(node.func.id) if isinstance(node.func, gast.Name) and node.func.id not in bound else None
+        nested = nested if isinstance(nested, FUNCTIONS) else self.function_held(node.func, bound)
         if isinstance(nested, Nested):
-            self.data(nested, node)
+            if isinstance(node.func, gast.Name):
+                self.data(nested, node)
             problem = self.nested_problem(nested)
             if problem:
                 self.refuse(f"{nested.name} cannot be called here: {problem}", node)
@@ -645,19 +650,21 @@ class InertExpressions:
             thing = self.env.get(node.id)
             if thing is None:
                 return None if node.id in self.local else self.known_name(node)
-            return thing if isinstance(thing, Known) else None
+            return thing if isinstance(thing, Known) else self.known_held(node, bound)
         if isinstance(node, gast.Attribute):
             base = self.static(node.value, bound)
-            return None if base is None else self.outside.attribute(base, node.attr)
+            return self.known_held(node, bound) if base is None else self.outside.attribute(base, node.attr)
         if isinstance(node, gast.Subscript) and self.names.loads(node.slice).isdisjoint(bound):
-            key, listed = self.literal_key(node.slice), self.functions_listed(node.value)
-            if type(key) is int and -len(listed) <= key < len(listed):
-                return self.static(listed[key])
+            key = self.literal_key(node.slice)
             if key is MISSING or key is None or root_names(node) & self.mutable:
-                return None
+                return self.known_held(node, bound)
             base = self.static(node.value, bound)
-            return None if base is None else self.outside.item(base, key)
+            return self.known_held(node, bound) if base is None else self.outside.item(base, key)
         return None
+
+    def known_held(self, node, bound) -> Known | None:
+        held = self.function_held(node, bound)
+        return held if isinstance(held, Known) else None
 
     def known_name(self, node) -> Known:
         try:

@@ -44,7 +44,7 @@ from types import FunctionType, MappingProxyType
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import classes, ir
+from s2sgrad.transform import classes, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.branches import Branches
@@ -81,16 +81,14 @@ from s2sgrad.transform.frontend.scan import (
     count_bindings,
     defined_functions,
     handed_over,
-    is_only_run_over,
     jumps,
-    literal_lists,
     mutable_names,
 )
 from s2sgrad.transform.frontend.statements import Statements
 from s2sgrad.transform.frontend.taping import Taping
 from s2sgrad.transform.frontend.trying import Trying
 from s2sgrad.transform.frontend.unsized import Unsized
-from s2sgrad.transform.frontend.unused import without_unused
+from s2sgrad.transform.frontend.unused import with_holders, without_unused
 from s2sgrad.transform.frontend.values import Nested
 from s2sgrad.transform.frontend.ways import Ways
 from s2sgrad.transform.frontend.work import WorkArrays
@@ -162,6 +160,8 @@ class Lowering(
         self.objects: dict = {}  # a container with slots -> the object that it is
         self.opaque: dict = {}
         self.placed: dict = {}  # the name of a list -> whether elements are changed where only the run knows
+        self.unplaced: dict = {}  # what stands in a container for a function that exists while compiling only -> where
+        self.lambdas: dict = {}  # the ids of those that stay as they are -> what calls of them call
         self.work: dict = {}  # the names of arrays outside that are written to
         self.work_values: set = set()
         self.again: set = set()  # views looked up again
@@ -200,6 +200,7 @@ class Lowering(
         self.defined = dict(defined_functions(body))
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         self.made_names: set = set()
+        self.mutable: set = set()
         body = self.without_generators(body)
         self.identifiers: set = set(self.local)
         outer = set().union(*map(syntax.declared, body))
@@ -208,7 +209,6 @@ class Lowering(
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
         self.given = given
         self.classes = self.classes_of_names(body, kinds or {})
-        self.mutable: set = set()
         self.handed: set = set()  # the names that are handed over where they stand (`scan.handed_over`)
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         self.perhaps_changing = perhaps_changing(body)
@@ -232,8 +232,6 @@ class Lowering(
         self.numbers = {f.__name__ for f in plain}
         self.handed = handed_over(body)
         self.mutable = mutable_names(body, self.names, self.numbers, self.given_away(body), handed=self.handed)
-        lists = {name: value.elts for name, value in literal_lists(body) if self.bindings.get(name) == 1}
-        self.listed = {name: elements for name, elements in lists.items() if is_only_run_over(body, name)}
         self.body = body
 
     def is_apart(self, node) -> bool:
@@ -328,8 +326,11 @@ class Lowering(
         result = self.walk(self.body, self.called_later(), tail=True)
         if result is NEVER or result is None:
             result = ir.Constant(None)
-        statements = without_unused(self.statements, result, self.again)
-        return ir.Block(statements, (result,))
+        hollow = with_holders(self.unplaced, self.statements)
+        block = ir.Block(without_unused(self.statements, result, self.again, hollow), (result,))
+        for value in hollow.keys() & walk.read(block).keys():
+            raise CompileError("a function that is not called but passed on, stored or returned", hollow[value])
+        return block
 
     def called_later(self) -> frozenset:
         """The names that functions defined in the body read when they are called."""

@@ -26,7 +26,7 @@ from s2sgrad.transform.ir import Kind
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
     "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
-    "maybe",
+    "maybe", "unplaced",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -190,9 +190,9 @@ class Writes(WritingCalls):
         if nested.captured is not None:
             return nested.captured
         mark = self.mark_of(nested.scope)
-        if mark is None:
-            return None
         names = sorted(self.names.captured(nested.node) & nested.scope.local)
+        if mark is None:
+            return None if names else {}
         return {name: self.env[name + mark] for name in names if name + mark in self.env}
 
     def mark_of(self, scope) -> str | None:

@@ -2,13 +2,15 @@
 
 import gast
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve
 from s2sgrad.transform.frontend.kinds import text
 from s2sgrad.transform.frontend.resolve import Known, attribute_code
 from s2sgrad.transform.frontend.values import Arguments
 from s2sgrad.transform.ir import Kind
+
+LITERALS = (bool, int, float, complex, str, type(None))
 
 
 class Parameters:
@@ -60,18 +62,42 @@ class Parameters:
             found[name] = self.default(value, callee, "__kwdefaults__", name)
         return found
 
+    def defaults_as_written(self, function, tree) -> dict | None:
+        """The defaults of a function that lives where this one does: literals, and functions that are named there.
+
+        None where there are others.
+        """
+        args = tree.args
+        names = [a.id for a in [*args.posonlyargs, *args.args]]
+        written = dict(zip(names[::-1], args.defaults[::-1], strict=False))
+        written |= {a.id: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
+        values = dict(zip(names[::-1], (function.__defaults__ or ())[::-1], strict=False))
+        values |= function.__kwdefaults__ or {}
+        found: dict = {}
+        for name, value in values.items():
+            if isinstance(value, LITERALS):
+                found[name] = ir.Constant(value)
+                continue
+            node = written.get(name)
+            outside = node is not None and self.names.loads(node).isdisjoint(self.local | self.env.keys())
+            known = self.static(node) if outside and type(value) in classes.FUNCTIONS else None
+            if known is None or known.value is not value:
+                return None
+            found[name] = known
+        return found
+
     def default(self, value, callee: Known, attribute: str, key):
-        if value is None or isinstance(value, (bool, int, float, complex, str)):
+        if isinstance(value, LITERALS):
             return ir.Constant(value)
         holder = attribute_code(callee.operand, attribute)
         node = gast.Subscript(holder.node, gast.Constant(key, None), gast.Load())
         place = f"{text(holder.node)}[{key!r}]"
-        t = ir.Type(Kind.CALLABLE) if resolve.is_definition(value) else self.outside._type(value, place)
+        t = resolve.function_type(value) if resolve.is_definition(value) else self.outside._type(value, place)
         return Known(value, ir.Code(node, holder.reads, t))
 
     def held_by(self, callee: Known, attr: str, value) -> Known:
         """What a callable holds under an attribute."""
         code = attribute_code(callee.operand, attr)
         known = resolve.is_definition(value)
-        t = ir.Type(Kind.CALLABLE) if known else self.outside._type(value, text(code.node))
+        t = resolve.function_type(value) if known else self.outside._type(value, text(code.node))
         return Known(value, ir.Code(code.node, code.reads, t))

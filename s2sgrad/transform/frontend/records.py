@@ -4,6 +4,7 @@
 it is a container with slots (`heap`), as if it were written down. So a method that changes its object is followed.
 """
 
+import dataclasses
 import inspect
 from types import FunctionType, SimpleNamespace
 
@@ -13,11 +14,8 @@ from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import Object
 from s2sgrad.transform.frontend.kinds import text
-from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Arguments
 from s2sgrad.transform.ir import Kind
-
-LITERALS = (bool, int, float, complex, str, type(None))
 
 
 class Records:
@@ -26,15 +24,24 @@ class Records:
     def record_made(self, value, targets: list):
         """The object that ``target = value`` makes and changes afterwards; None where it is none of that kind."""
         changed = any(isinstance(t, gast.Name) and t.id in self.mutable for t in targets)
-        if not changed or not isinstance(value, gast.Call) or any(isinstance(a, gast.Starred) for a in value.args):
+        return self.record_of(value) if changed else None
+
+    def record_of(self, call):
+        """The object that a call makes to which no derivative flows; None where it is none that is followed."""
+        if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
             return None
-        known = self.static(value.func)
+        known = self.static(call.func)
         cls = known.value if known is not None else None
-        if not isinstance(cls, type) or self.may_be_active(value):
+        if not isinstance(cls, type) or self.may_be_active(call):
             return None  # where an argument carries a derivative, it is followed anyway
         if not classes.is_plain_class(cls) and (resolve.is_trusted(cls) or classes.record_fields(cls) is None):
             return None
-        return self.on_trial(lambda: self.construct(cls, self.arguments(value), value))[0]
+        return self.on_trial(lambda: self.construct(cls, self.arguments(call), call))[0]
+
+    def is_given_function(self, node) -> bool:
+        """Is it a call of a class or function with a function among its arguments?"""
+        given = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, gast.Call) else []
+        return any(map(self.is_named_function, given))
 
     def construct(self, cls, arguments: Arguments, node):
         """An instance of a dataclass or namedtuple of differentiated values, or of a plain class."""
@@ -42,13 +49,28 @@ class Records:
         if fields is None:
             made = self.construct_plain(cls, arguments, node)
             return self.no_rule(cls, node) if made is None else made
-        given = {name: ir.Constant(value) for name, value in classes.plain_defaults(cls).items()}
+        given = self.defaults_of_fields(cls, node)
         given |= dict(zip(fields, arguments.positional, strict=False)) | arguments.keywords
         if set(given) != set(fields) or len(arguments.positional) > len(fields):
             self.refuse(f"{cls.__name__} needs all of its fields here: {', '.join(fields)}", node)
         things = [given[f] for f in fields]
         t = ir.Type(Kind.RECORD, items=tuple(map(self.type_of, things)), keys=tuple(fields), cls=cls)
         return self.make_container(t, things, node)
+
+    def defaults_of_fields(self, cls, node) -> dict:
+        """What the fields of a dataclass have that are not given: numbers, texts, functions, new lists and dicts."""
+        given = {name: ir.Constant(value) for name, value in classes.plain_defaults(cls).items()}
+        known = self.static(node.func) if isinstance(node, gast.Call) else None
+        for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
+            if field.default_factory is list:
+                given[field.name] = self.new_list([], node)
+            elif field.default_factory is dict:
+                given[field.name] = self.new_dict({}, node)
+            elif type(field.default) in classes.FUNCTIONS and known is not None and known.value is cls:
+                held = self.outside.attribute(known, field.name)
+                if held is not None and held.value is field.default:
+                    given[field.name] = held
+        return given
 
     def construct_plain(self, cls, arguments: Arguments, node):
         """An instance of a class whose `__init__` is lowered in place of the call; None where it cannot be."""
@@ -155,14 +177,11 @@ class Records:
         here = function.__globals__ is self.namespace.globals and not function.__closure__
         if not here or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
             return None
-        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        if not all(isinstance(value, LITERALS) for value in defaults):
+        found = source.find(function)
+        defaults = self.defaults_as_written(function, found.node)
+        if defaults is None or not self.fits_here(found.node):
             return None
         self.outside.method_of(cls, attr, function)
-        found = source.find(function)
-        if not self.fits_here(found.node):
-            return None
-        known = Known(function, ir.Code(node))  # which nothing reads: the defaults are literals
         arguments = Arguments([base, *arguments.positional], arguments.keywords)
-        given = self.assign_parameters(found.node, arguments, self.function_defaults(known, found.node), node)
+        given = self.assign_parameters(found.node, arguments, defaults, node)
         return self.result_here(found, found.node, given)

@@ -20,10 +20,15 @@ import numpy as np
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.classes import is_trusted
+from s2sgrad.transform.classes import FUNCTIONS, is_trusted
 from s2sgrad.transform.frontend.guards import Guard
 
 MISSING = object()
+
+
+def function_type(value, cls=None) -> ir.Type:
+    """The type of a value that is surely this definition."""
+    return ir.Type(ir.Kind.CALLABLE, cls=cls, function=value if type(value) in FUNCTIONS else None)
 
 
 @dataclass(slots=True, eq=False)
@@ -165,8 +170,7 @@ class Outside:
             self._guard(place, text, test, {"value": value}, f"{text} is {kind} {what}")
             self.follow(value)
             plain = isinstance(value, (ModuleType, type, FunctionType, MethodType)) or is_trusted(value)
-            cls = None if plain else type(value)
-            return Known(value, ir.Code(node, reads, ir.Type(ir.Kind.CALLABLE, cls=cls)))
+            return Known(value, ir.Code(node, reads, function_type(value, None if plain else type(value))))
         cls = type(value)
         found = self._type(value, text)
         if isinstance(value, np.ndarray):

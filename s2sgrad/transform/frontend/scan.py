@@ -122,37 +122,6 @@ def defined_functions(body: list):
                 yield name, function
 
 
-def literal_lists(body: list):
-    """The lists and tuples that statements write down, each with the name that it gets."""
-    for node in (n for s in body for n in syntax.walk(s)):
-        match node:
-            case gast.Assign(targets=[gast.Name(id=name)], value=gast.List() | gast.Tuple()):
-                yield name, node.value
-
-
-def is_only_run_over(body: list, name: str) -> bool:
-    """Is a name of a list read for its elements only, so that nothing changes it or gets hold of it?
-
-    >>> body = gast.parse("for f in fs: y = fs[0](f(y))").body
-    >>> is_only_run_over(body, "fs"), is_only_run_over(gast.parse("gs = fs").body, "fs")
-    (True, False)
-    """
-    uses = reads = 0
-    for node in (n for s in body for n in syntax.walk(s)):
-        held: list = []
-        match node:
-            case gast.Name(id=found, ctx=gast.Load()):
-                uses += found == name
-            case gast.For(iter=held_one) | gast.comprehension(iter=held_one):
-                held = [held_one]
-            case gast.Subscript(value=held_one, ctx=gast.Load()):
-                held = [held_one]
-            case gast.Call(func=gast.Name(id="zip" | "enumerate" | "reversed" | "len"), args=held):
-                pass
-        reads += sum(isinstance(one, gast.Name) and one.id == name for one in held)
-    return uses == reads
-
-
 def count_bindings(body: list, parameters: list) -> dict:
     """How often each local name is bound; a binding inside of a loop counts as many."""
     found = dict.fromkeys(parameters, 1)

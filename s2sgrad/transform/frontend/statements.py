@@ -552,7 +552,7 @@ class Statements:
                 reads |= self.inert(default).reads
         except CompileError:
             return
-        nested.value = self.value(getattr(node, "name", "function"), ir.Type(Kind.CALLABLE), False, [self.anywhere])
+        nested.value = self.value(getattr(node, "name", "function"), self.type_of(nested), False, [self.anywhere])
         place = self.found.location(node)
         if isinstance(node, gast.Lambda):
             self.emit(ir.Bind(nested.value, ir.Code(node, reads, nested.value.type), place))

@@ -23,6 +23,7 @@ MOST_ROUNDS = 4
 MOST_STATEMENTS = 12
 MOST_ITEMS, MOST_STATEMENTS_OF_ITEMS = 8, 40  # of what could not be a loop
 PLAIN = (Kind.NUMBER, Kind.ARRAY)
+DISPLAYS = (gast.List, gast.Tuple)
 NEVER_TWICE = (gast.For, gast.While, gast.Try, gast.With, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)
 
 
@@ -63,20 +64,26 @@ class Unrolling:
         return any(isinstance(n.ctx, gast.Store) and fills(n) for n in nodes)
 
     def over_named(self, statement):
-        """The loop with names for the lists in it that are in slots: ``for body in system.bodies``.
+        """The loop with names for the lists in it that are in slots, or hold functions: ``for body in system.bodies``.
 
         Something else may be put there in the loop, which goes on over the list that it has begun with.
         """
+        whole = statement.iter
+        displays = [n for n in (whole.args if isinstance(whole, gast.Call) else [whole]) if isinstance(n, DISPLAYS)]
+        displays = displays if any(map(self.writes_functions, displays)) else []
 
         def named(node):
             held = self.held_item(node)
-            if not isinstance(held, ir.Value) or held not in self.objects or held.type.kind not in SEQUENCES:
+            slots = isinstance(held, ir.Value) and held in self.objects and held.type.kind in SEQUENCES
+            t = None if slots or isinstance(node, gast.Name) else self.type_at(node)
+            if node in displays or (t is not None and t.kind in SEQUENCES and holds_functions(t)):
+                held = self.operand(self.expression(node), "items")
+            elif not slots:
                 return node
             name = self.new_name("items")
             self.env[name] = held
             return gast.copy_location(gast.Name(name, gast.Load(), None, None), node)
 
-        whole = statement.iter
         if isinstance(whole, gast.Call):
             iterable = gast.Call(whole.func, list(map(named, whole.args)), whole.keywords)
         else:
@@ -84,9 +91,16 @@ class Unrolling:
         fields = dict(gast.iter_fields(statement)) | {"iter": gast.copy_location(iterable, whole)}
         return gast.copy_location(gast.For(*[fields[name] for name in gast.For._fields]), statement)
 
+    def writes_functions(self, display) -> bool:
+        """Does a list or tuple that is written down hold functions, or pairs with functions?"""
+        return any(
+            self.writes_functions(e) if isinstance(e, DISPLAYS) else self.is_named_function(e) for e in display.elts
+        )
+
     def is_unlike(self, iterable) -> bool:
         """Is it what a dict holds, or a container with slots: values that need not be alike, or are written into?"""
-        if isinstance(iterable, gast.Name) and self.env.get(iterable.id) in self.objects:
+        thing = self.env.get(iterable.id) if isinstance(iterable, gast.Name) else None
+        if thing in self.objects or (isinstance(thing, ir.Value) and holds_functions(thing.type)):
             return True
         given = iterable.args if isinstance(iterable, gast.Call) else ()
         if any(isinstance(a, (gast.Name, gast.Call)) and self.is_unlike(a) for a in given):
@@ -167,22 +181,25 @@ class Unrolling:
         if known is not None and type(known.value) is dict and self.outside.elements(known) is not None:
             return tuple(known.value)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
-        if not isinstance(thing, ir.Value) or not is_active(thing) or thing.type.kind is not Kind.DICT:
+        if not isinstance(thing, ir.Value) or thing.type.kind is not Kind.DICT:
+            return None
+        if not is_active(thing) and not self.holds_sure_functions(node):
             return None
         keys = thing.type.keys
         return keys if keys and all(type(key) in (str, int) for key in keys) else None
 
     def length_of(self, node) -> int | None:
         """The length of a list or tuple of differentiated values, where that is known."""
-        listed = self.functions_listed(node)
-        if listed:
-            return len(listed)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
         if not isinstance(thing, ir.Value) or thing.type.kind not in SEQUENCES:
             return None
-        if not is_active(thing) and thing not in self.objects:
+        if not is_active(thing) and thing not in self.objects and not self.holds_sure_functions(node):
             return None
         return None if thing.type.items is None else len(thing.type.items)
+
+    def holds_sure_functions(self, node) -> bool:
+        """Is a name one of a container that nobody changes and that holds functions which are known?"""
+        return node.id not in self.mutable and holds_functions(self.env[node.id].type)
 
     def fixed_length(self, node) -> int | None:
         """The length of such a list or tuple, or of an argument that nobody changes while the function runs."""
@@ -224,6 +241,11 @@ def assignments(target, expression) -> list:
         pairs = zip(target.elts, expression.elts, strict=True)
         return [s for t, e in pairs for s in assignments(t, e)]
     return [gast.Assign([target], expression, None)]
+
+
+def holds_functions(t: ir.Type) -> bool:
+    """Is a function that is known among the items of a container, or in one of these?"""
+    return any(item.function is not None or holds_functions(item) for item in t.items or ())
 
 
 def is_text(node) -> bool:

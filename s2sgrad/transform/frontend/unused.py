@@ -2,23 +2,35 @@
 
 import gast
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, walk
 
 
-def without_unused(statements: list, result, again: set) -> list:
-    """Leaves out nested functions that are only called where they are followed, and views of `again` nobody reads."""
+def without_unused(statements: list, result, again: set, hollow: dict) -> list:
+    """Leaves out what nobody reads of some kinds.
+
+    Nested functions that are only called where they are followed, views of `again`, and containers of `hollow`.
+    """
     while True:
-        kept = _without_unused(statements, result, again)
+        kept = _without_unused(statements, result, again, hollow)
         if _count(kept) == _count(statements):
             return kept
         statements = kept
+
+
+def with_holders(held: dict, statements: list) -> dict:
+    """Some values, each with a place in the source, and all containers that are made of them."""
+    found = dict(held)
+    for s in walk.statements(ir.Block(statements)) if held else ():
+        if isinstance(s, ir.Make):
+            found.update((s.target, found[item]) for item in s.items if item in found)
+    return found
 
 
 def _count(statements: list) -> int:
     return sum(1 + sum(_count(block.statements) for block in blocks_of(s)) for s in statements)
 
 
-def _without_unused(statements: list, result, again: set) -> list:
+def _without_unused(statements: list, result, again: set, hollow: dict) -> list:
     used: set = {result} if isinstance(result, ir.Value) else set()
 
     def visit(items):
@@ -39,6 +51,8 @@ def _without_unused(statements: list, result, again: set) -> list:
         if isinstance(s, ir.Bind) and isinstance(s.code.node, gast.Lambda):
             return s.target in used
         if isinstance(s, ir.Op) and s.target in again:
+            return s.target in used
+        if isinstance(s, ir.Make) and s.target in hollow:
             return s.target in used
         return not (
             isinstance(s, ir.Verbatim) and isinstance(s.node, gast.FunctionDef) and used.isdisjoint(s.writes.values())

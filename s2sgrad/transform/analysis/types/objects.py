@@ -7,7 +7,7 @@ import numpy as np
 
 from s2sgrad.transform.analysis import axes, layout
 from s2sgrad.transform.analysis.axes import Axis, fresh
-from s2sgrad.transform.classes import MOST_ITEMS, attributes
+from s2sgrad.transform.classes import MOST_ITEMS, attributes, identity
 from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
 
 REAL = "real"
@@ -74,6 +74,21 @@ def of_any_length(t: Type) -> Type:
     if t.element is not None:
         return replace(t, element=of_any_length(t.element))
     return with_names(replace(t, shape=None, contiguous=False)) if t.kind is Kind.ARRAY else t
+
+
+def of_any(t: Type) -> Type:
+    """The type with nothing known of lengths and layouts, nor of which functions are in it.
+
+    Examples
+    --------
+    >>> of_any(of([np.sin])).items[0].function is None
+    True
+    """
+    if t.items is not None:
+        return replace(t, items=tuple(map(of_any, t.items)))
+    if t.element is not None:
+        return replace(t, element=of_any(t.element))
+    return replace(t, function=None) if t.kind is Kind.CALLABLE else of_any_length(t)
 
 
 def of_any_layout(t: Type) -> Type:
@@ -175,7 +190,7 @@ def _of(value, seen: dict | None, within: int = 0) -> Type:
         names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
         return Type(Kind.RECORD, items=tuple(_of(getattr(value, n), seen, within) for n in names), keys=names, cls=cls)
     if callable(value):
-        return Type(Kind.CALLABLE, cls=cls)
+        return Type(Kind.CALLABLE, cls=cls, function=value if identity(value) is not None else None)
     own = attributes(value, within)
     if own is not None:
         held = tuple(_of(item, seen, within + 1) for item in own.values())
