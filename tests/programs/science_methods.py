@@ -247,7 +247,7 @@ def star_unpack(x):
     return a @ rest[0]
 
 
-@program(np.array([1.0, 2.0, 3.0]), engine="tape")
+@program(np.array([1.0, 2.0, 3.0]), engine="compiled")
 def deque_window(x):
     d = deque(maxlen=2)
     s = 0.0

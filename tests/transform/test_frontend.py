@@ -3,12 +3,14 @@
 import functools
 import itertools
 import math
+from collections import deque
 from dataclasses import dataclass
 
 import gast
 import numpy as np
 import pytest
 
+from s2sgrad import grad
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, pipeline
 from s2sgrad.transform.analysis import types
@@ -245,6 +247,20 @@ def test_functions_that_are_passed():
         pipeline.lower(apply, kinds, {"x"})
     lowered = pipeline.lower(apply, kinds, {"x"}, known={"function": np.sin})
     assert of_kind(lowered.function, ir.Op)[0].function is np.sin
+
+
+def test_numpy_takes_deques_as_it_takes_lists():
+    def of_a_deque(x):
+        q = deque([x[0], x[1] * x[2]], maxlen=3)
+        return np.sum(np.array(q) ** 2) + np.mean(q) + np.dot(q, q)
+
+    def of_a_list(x):
+        q = [x[0], x[1] * x[2]]
+        return np.sum(np.array(q) ** 2) + np.mean(q) + np.dot(q, q)
+
+    derivative = grad(of_a_deque, mode="compiled")
+    np.testing.assert_array_equal(derivative(X), grad(of_a_list)(X))
+    assert of_a_deque(X) == of_a_list(X)
 
 
 def test_a_derivative_of_a_derivative():

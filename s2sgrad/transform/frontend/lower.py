@@ -51,6 +51,7 @@ from s2sgrad.transform.frontend.branches import Branches
 from s2sgrad.transform.frontend.callees import Callees
 from s2sgrad.transform.frontend.callers import Callers
 from s2sgrad.transform.frontend.calls import Calls
+from s2sgrad.transform.frontend.deques import Deques
 from s2sgrad.transform.frontend.derivatives import Derivatives
 from s2sgrad.transform.frontend.dicts import Dicts
 from s2sgrad.transform.frontend.edits import Edits
@@ -98,6 +99,7 @@ NUMBERS = (range, len, int, float, bool)  # they give numbers only
 
 
 class Lowering(
+    Deques,
     Generators,
     Statements,
     Writes,
@@ -197,10 +199,11 @@ class Lowering(
         if isinstance(found.node, gast.Lambda):
             body = [gast.copy_location(gast.Return(body), body)]
         self.local = (set(syntax.parameters(found.node)) | given.keys()).union(*map(self.names.stores, body))
+        self.mutable: set = set()
+        body = self.without_deques(body)
         self.defined = dict(defined_functions(body))
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         self.made_names: set = set()
-        self.mutable: set = set()
         body = self.without_generators(body)
         self.identifiers: set = set(self.local)
         outer = set().union(*map(syntax.declared, body))
