@@ -663,3 +663,26 @@ def set_behind_its_back(x):
     setattr(box, "f", square)
     vars(other).update(f=cube)
     return np.sum(box.call(x) * other.call(x))
+
+
+class Counting:
+    def __init__(self, f):
+        self.f = f
+        self.n = 0
+
+    def __call__(self, v):
+        self.n += 1
+        return self.f(v) * self.n
+
+
+@program(X, engine="compiled", smooth=True)
+def layers_of_constants(x):
+    layer, dense, other = Layer(W, np.ones(4), np.tanh), Dense(np.arange(4.0)), Dense(np.arange(4.0), square)
+    return np.sum(layer(layer(x)) * dense(x)) + np.sum(other(x))
+
+
+@program(X, engine="tape", smooth=True)
+def call_that_changes_its_object(x):
+    counting = Counting(np.sin)
+    y = counting(x)
+    return np.sum(counting(x) * y) * counting.n

@@ -36,8 +36,8 @@ class Calls:
             return self.call_known(callee, node)
         if isinstance(callee, FUNCTIONS):
             return self.call(callee, self.arguments(node), node)
-        if isinstance(callee, ir.Value) and callee.type.kind is Kind.RECORD and is_active(callee):
-            return self.expression_Call(self.as_method_call(callee, node))
+        if self.type_of(callee).kind is Kind.RECORD:
+            return self.expression_Call(self.as_method_call(self.operand(callee, "called"), node))
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)

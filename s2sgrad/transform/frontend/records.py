@@ -39,9 +39,13 @@ class Records:
         return self.on_trial(lambda: self.construct(cls, self.arguments(call), call))[0]
 
     def is_given_function(self, node) -> bool:
-        """Is it a call of a class or function with a function among its arguments?"""
-        given = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, gast.Call) else []
-        return any(map(self.is_named_function, given))
+        """Is it a call of a class with a function among its arguments, or their defaults?"""
+        known = self.static(node.func) if isinstance(node, gast.Call) else None
+        if known is None or not isinstance(known.value, type):
+            return False
+        defaults = getattr(inspect.getattr_static(known.value, "__init__"), "__defaults__", None) or ()
+        given = [*node.args, *(k.value for k in node.keywords)]
+        return any(type(value) in classes.FUNCTIONS for value in defaults) or any(map(self.is_named_function, given))
 
     def construct(self, cls, arguments: Arguments, node):
         """An instance of a dataclass or namedtuple of differentiated values, or of a plain class."""
