@@ -228,9 +228,9 @@ def _kind(value, cls, within: int):
         return (cls,)
     if cls is list or cls is tuple:
         if len(value) > LONGEST:
-            classes = set(map(type, value))
-            plain = classes <= PLAIN
-            return cls, LONGEST, frozenset(classes) if plain else frozenset([kinds((item,)) for item in value])
+            found = set(map(type, value))
+            plain = found <= PLAIN
+            return cls, LONGEST, frozenset(found) if plain else frozenset([kinds((item,)) for item in value])
         return cls, kinds(value, within)
     if isinstance(value, dict):
         return cls, tuple(value), kinds(value.values(), within)
