@@ -286,3 +286,14 @@ def slices_of_a_list_that_grows(x):
         xs.append(v * xs[-1])
     xs[2:] = [x[1]]
     return xs[0] * xs[1] * xs[2]
+
+
+@program(np.array([0.63]), 0.6, engine="compiled", argnums=(0, 1))
+def set_at_the_end_and_then_appended_to(x, k):
+    xs = [x[0] * 2, k, k]
+    for i in range(len(x)):
+        xs[i + 1] *= k + k
+        x[i - 1] = xs[1] - k
+    xs[-1] = x[-1] * k
+    xs.append(np.sum(x))
+    return x.max()

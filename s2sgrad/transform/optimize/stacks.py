@@ -246,11 +246,17 @@ class _Stacking:
                 xs, more = s.args
                 last = done[-1] if done else None
                 single = isinstance(last, ir.Make) and last.target is more and len(last.items) == 1
-                if single and self.uses[more] == 1 and self.lists.is_own(xs) and xs not in after[id(s)]:
+                own = single and self.uses[more] == 1 and self.lists.is_own(xs)
+                if own and not self.is_older_read(s, after[id(s)]):
                     done[-1] = ir.Push(s.target, xs, last.items[0], s.location)
                     continue
             done.append(s)
         return done
+
+    def is_older_read(self, s: ir.Op, after: set) -> bool:
+        """Is a version of the list read after the copy `s`, if for its length alone, that is older than the copy?"""
+        root = self.lists.root(s.target)
+        return any(_is_list(v) and v is not s.target and self.lists.root(v) is root for v in after)
 
     def popping(self, statements: list, after: dict) -> list:
         """``d = ds.pop()`` for ``ds[:-1]`` and ``(d,) = ds[-1:]``."""
