@@ -297,3 +297,25 @@ def set_at_the_end_and_then_appended_to(x, k):
     xs[-1] = x[-1] * k
     xs.append(np.sum(x))
     return x.max()
+
+
+@program(np.array([0.63, 0.5, 0.2]), 0.6, engine="compiled", argnums=(0, 1))
+def set_from_behind_by_a_loop_and_appended_to_later(x, k):
+    xs = [v * k for v in x]
+    for i in range(2):
+        xs[i - 1] *= k
+    r = xs[0] * 1.0
+    xs[-1] = r
+    xs.append(np.sum(x))
+    return r + x.max()
+
+
+@program(np.array([0.63, 0.5, 0.2]), 0.6, engine="compiled", argnums=(0, 1))
+def set_from_behind_by_a_loop_and_shortened_later(x, k):
+    xs = [v * k for v in x]
+    for i in range(2):
+        xs[i - 1] *= k
+    r = xs[-1] * 1.0
+    xs[-1] = r
+    q = xs.pop()
+    return r + x.max() * q

@@ -254,7 +254,7 @@ class _Stacking:
         return done
 
     def is_older_read(self, s: ir.Op, after: set) -> bool:
-        """Is a version of the list read after the copy `s`, if for its length alone, that is older than the copy?"""
+        """Is a version of the list that is older than the copy `s` read after it, if for its length alone?"""
         root = self.lists.root(s.target)
         return any(_is_list(v) and v is not s.target and self.lists.root(v) is root for v in after)
 
@@ -277,7 +277,7 @@ class _Stacking:
         pair = [one for one in statements if one is s or _is_last(one, xs)]
         first, *others = pair
         readers = [one for one in statements[statements.index(first) :] if xs in walk.read(ir.Block([one]))]
-        if len(pair) > 2 or [*map(id, readers)] != [*map(id, pair)] or xs in after[id(pair[-1])]:
+        if len(pair) > 2 or [*map(id, readers)] != [*map(id, pair)] or self.is_older_read(s, after[id(pair[-1])]):
             return
         item, parts = None, []
         if others:
