@@ -153,3 +153,48 @@ def passed_on_with_what_it_binds(x):
 
     order = sorted(range(3), key=key)
     return np.sum(x[order] * np.arange(3.0)) * seen
+
+
+def fill_twice(a, k):
+    a[0] = k
+    k = 2 * k
+    a[1] = k
+
+
+@program(X, engine="compiled", smooth=True)
+def read_later_by_a_lambda(x, k=1.5):
+    scale = lambda v: v * k
+    work = np.zeros(2)
+    fill_twice(work, np.sum(x) * 3)
+    return np.sum(work * x[:2]) * scale(2)
+
+
+@program(X, engine="compiled", smooth=True)
+def read_later_by_a_nested_function(x, k=1.5):
+    def scale(v):
+        return v * k
+
+    work = np.zeros(2)
+    for _ in range(2):
+        fill_twice(work, np.sum(x * work[1]) + 3)
+    return np.sum(work * x[:2]) * scale(2)
+
+
+@program(X, engine="compiled", smooth=True)
+def read_later_by_a_generator(x, k=1.5):
+    scales = (v * k for v in range(1, 3))
+    work = np.zeros(2)
+    fill_twice(work, np.sum(x) * 3)
+    return np.sum(work * x[:2]) * sum(scales)
+
+
+@program(X, engine="tape", smooth=True)
+def read_later_by_what_a_loop_makes(x):
+    total = 0.0
+    for i in range(3):
+        k = i + 1.5
+        scale = lambda v: v * k  # noqa: B023
+        work = np.zeros(2)
+        fill_twice(work, np.sum(x) * 3)
+        total += np.sum(work * x[:2]) * scale(2)
+    return total

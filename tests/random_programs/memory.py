@@ -32,7 +32,10 @@ class Memory(Statements):
 
     def store_slice(self) -> None:
         target = self.place(self.pick(self.arrays()))
-        shape = np.shape(self.evaluate(target))
+        try:
+            shape = np.shape(self.evaluate(target))
+        except IndexError:  # an index that is read from an array may have changed since
+            return
         right = self.operand(shape, 1) if shape and self.happens(70) else self.number()
         if self.spoiled(target, right):
             right = f"{right}.copy()"

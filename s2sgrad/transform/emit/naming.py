@@ -255,10 +255,17 @@ class _Naming:
                 for value in code.reads.values():
                     self.forbidden.setdefault(value, set()).update(bound - {value.name})
 
+    def kept(self, code) -> set:
+        """The values that a lambda, nested function or generator reads: whenever it runs, so up to the end."""
+        later = [part for part in gast.walk(code.node) if isinstance(part, _LATER)]
+        names = {n.id for part in later for n in gast.walk(part) if isinstance(n, gast.Name)}
+        return self.leaves(value for name, value in code.reads.items() if name in names)
+
     def run(self, codes) -> dict[ir.Value, str]:
         parameters = [p.value for p in self.function.parameters]
         self.fixed = {p: p.name for p in parameters}
-        live = self.block(self.function.body, self.leaves(self.function.body.results))
+        live = self.leaves(self.function.body.results).union(*map(self.kept, codes))
+        live = self.block(self.function.body, live)
         self.define(parameters, live)
         self.coalesce(self.function.body, must=True)
         self.coalesce(self.function.body, must=False)
@@ -300,7 +307,8 @@ class _Naming:
         return next(n for n in names if n not in taken and n not in self.reserved)
 
 
-_SCOPES = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda, gast.FunctionDef)
+_LATER = (gast.GeneratorExp, gast.Lambda, gast.FunctionDef)
+_SCOPES = (gast.ListComp, gast.SetComp, gast.DictComp, *_LATER)
 
 
 def candidates(base: str):
