@@ -184,6 +184,15 @@ def chain(x):
     return np.sum(y)
 
 
+def arithmetic(x):
+    """100 operations by numbers on a small array."""
+    y = x
+    for _ in range(50):
+        y = y * 1.01
+        y = y + 0.1
+    return np.sum(y)
+
+
 def small_loop(x):
     """2,000 iterations on an array of two."""
     for _ in range(2000):
