@@ -201,7 +201,7 @@ class Memory:
         self._parent: dict = {}
         self._members: dict = {}
         everything = list(walk.statements(block))
-        self.changes = any(isinstance(s, ir.Store) for s in everything)
+        self.changes = any(isinstance(s, (ir.Store, ir.Accumulate)) for s in everything)
         self._at: dict = {}
         self._loops: dict = {}
         self._writes: list = []

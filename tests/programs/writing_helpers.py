@@ -373,3 +373,37 @@ def result_that_is_not_used_on_one_way(x, k):
     if x[0] > 0:
         w = x
     return np.sum(w**2) * k
+
+
+def upwind(u0, steps):
+    u = u0.copy()
+    for _ in range(steps):
+        u[1:] = u[1:] - 0.4 * u[1:] * (u[1:] - u[:-1])
+    return np.sum(np.sin(u))
+
+
+@program(X, 3, engine="compiled", smooth=True)
+def scheme_in_a_helper(x, steps):
+    return 2 * upwind(x, steps)
+
+
+@program(X, 3, engine="compiled", smooth=True)
+def scheme_in_a_loop(x, steps):
+    total = 0.0
+    for k in range(1, 3):
+        total += upwind(k * x, steps)
+    return total
+
+
+def relaxed(u0, steps):
+    u = u0.copy()
+    for _ in range(steps):
+        u[:-1] = np.sin(u[:-1]) * u[1:] + u[:-1]
+        u[1:] = u[1:] * u[:-1] - u[1:] ** 2 * 0.1
+    return u
+
+
+@program(X, 3, engine="compiled", smooth=True)
+def two_sweeps_in_a_helper(x, steps):
+    u = relaxed(x, steps)
+    return np.sum(u * relaxed(x * x, 2))
