@@ -171,3 +171,11 @@ def whole_numbers_of_active_values(x):
     for i in range(int(x[2] * 3)):
         s += x[i] * i
     return np.sum(y) / n + s * int(x[1] * 5.3) + counts @ x
+
+
+@program(S, D, engine="compiled", argnums=(0, 1))
+def single_reductions_with_initial_values(x, d):
+    y = x * d
+    y[0] = np.maximum.reduce(x, initial=0.3) - np.sum(x * x, initial=D[1])
+    y[1:] *= np.max(np.outer(x, d), axis=1, initial=np.float64(0.7))[1:]
+    return np.sum(y * np.minimum.reduce(d, initial=0.15))

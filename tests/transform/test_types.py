@@ -388,7 +388,9 @@ class TestReductions:
 
     def test_options(self):
         check(np.sum, np.ones(3, "f4"), dtype="float64")
-        check(np.sum, np.ones(3), initial=1, known=False)
+        for array in np.ones(3, "f4"), np.arange(3), np.ones(2, bool):
+            for function in np.sum, np.prod, np.max, np.min, np.maximum.reduce, np.minimum.reduce:
+                check(function, array, initial=1.5)
         code = ir.Code(gast.parse("np.float32", mode="eval").body)
         assert infer(np.sum, (operand(np.ones(3)),), {"dtype": code}).dtype == "float32"
         assert infer(np.sum, (operand(np.ones(3)),), {"out": operand(np.ones(()))}) == UNKNOWN

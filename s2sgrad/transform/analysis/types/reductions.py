@@ -1,4 +1,7 @@
-"""Reductions: sums, means, extremes, norms, running sums."""
+"""Reductions: sums, means, extremes, norms, running sums.
+
+What is said as ``initial=`` is converted to the dtype of the result, whatever it is.
+"""
 
 from dataclasses import replace
 
@@ -75,7 +78,7 @@ def modulus(dtype):
 @handles(np.sum, np.prod, np.nansum, np.nanprod)
 def _sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
     result = summed(array_like(type_of(a)).dtype) if dtype is None else given_dtype(dtype)
-    return reduction(a, axis, keepdims, result if initial is None else None)
+    return reduction(a, axis, keepdims, result)
 
 
 @handles(np.add.reduce, np.multiply.reduce)
@@ -96,13 +99,12 @@ def _var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **others) -
 
 @handles(np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin)
 def _max(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Type:
-    return reduction(a, axis, keepdims, strong(array_like(type_of(a)).dtype) if initial is None else None)
+    return reduction(a, axis, keepdims, strong(array_like(type_of(a)).dtype))
 
 
 @handles(np.maximum.reduce, np.minimum.reduce, np.logaddexp.reduce)
 def _reduced(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None) -> Type:
-    exact = dtype is None and initial is None
-    result = array_like(type_of(array)).dtype if exact else None
+    result = array_like(type_of(array)).dtype if dtype is None else None
     return reduction(array, axis, keepdims, result if result is not None and result.startswith("float") else None)
 
 
