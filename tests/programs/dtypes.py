@@ -179,3 +179,8 @@ def single_reductions_with_initial_values(x, d):
     y[0] = np.maximum.reduce(x, initial=0.3) - np.sum(x * x, initial=D[1])
     y[1:] *= np.max(np.outer(x, d), axis=1, initial=np.float64(0.7))[1:]
     return np.sum(y * np.minimum.reduce(d, initial=0.15))
+
+
+@program(S, engine="compiled")
+def singles_into_a_new_array_of_doubles(x):
+    return np.sum(np.multiply(x, x, out=np.zeros(3)) * x)

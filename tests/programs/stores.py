@@ -238,6 +238,22 @@ def masked_sqrt(x):
 
 
 @program(LINE, engine="compiled", smooth=True)
+def into_new_arrays(x):
+    y = np.multiply(x, x, out=np.empty(6)) * np.sin(x, out=np.empty(6))
+    rows = np.sum(np.add(x, y, out=np.empty((2, 6))) * np.exp(x, out=x.copy()), axis=0)
+    s = np.sum(np.outer(x, y), axis=0, out=np.zeros_like(x))
+    for i in range(3):
+        y = np.add(y, i * x, out=np.empty(6))
+    return np.sum(y * W) + rows @ s
+
+
+@program(LINE, engine="tape")
+def into_a_view_of_another_array(x):
+    y = np.zeros((2, 3))
+    return np.sum(np.sin(x, out=y.reshape(6)) * x) + np.sum(y)
+
+
+@program(LINE, engine="compiled", smooth=True)
 def masked_twice(x):
     y = x * 1.0
     v = y

@@ -5,7 +5,6 @@ import functools
 import operator
 
 import gast
-import numpy as np
 
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
@@ -144,10 +143,9 @@ class Calls:
             return self.listed_iterator(function, node)
         if function in (max, min) and not node.keywords and not any(isinstance(a, gast.Starred) for a in node.args):
             return self.extreme(function, node)
-        if isinstance(function, np.ufunc) and sorted(str(k.arg) for k in node.keywords) == ["out", "where"]:
-            out = next(k.value for k in node.keywords if k.arg == "out")
-            if isinstance(out, gast.Call) and not self.may_be_active(out) and not self.facts(out, {})[3]:
-                return self.masked(node)  # `out` is new
+        written = self.written_anew(node)
+        if written is not None:
+            return written
         if function is sum and len(node.args) == 1 and not node.keywords:
             return self.sum_of(self.expression(node.args[0]), node)
         arguments = self.arguments(node)

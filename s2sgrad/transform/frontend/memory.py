@@ -289,8 +289,8 @@ class Writes(WritingCalls):
             array = self.views[array].args[0]
         return array
 
-    def write_into(self, array: ir.Value, index, thing, function, statement) -> None:
-        """``array[index] = thing``; `function`: what an augmented assignment does."""
+    def write_into(self, array: ir.Value, index, thing, function, statement) -> ir.Value:
+        """``array[index] = thing``: the array afterwards; `function`: what an augmented assignment does."""
         what = text(
             statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement)
         )
@@ -339,6 +339,7 @@ class Writes(WritingCalls):
         self.emit(ir.Store(after, into, index, value, function, through, lasting, place))
         self.earlier[after] = into
         self.renew(into, after)
+        return after
 
     def origin(self, value):
         """The array that `value` is, as it was when it was made (or came into the loop that is walked)."""

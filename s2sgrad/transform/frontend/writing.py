@@ -11,6 +11,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve
 from s2sgrad.transform.frontend.kinds import SEQUENCES, constant_of, is_active, text
+from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
 
 FILLING = {np.putmask, np.fill_diagonal, np.put, np.place}
@@ -52,10 +53,15 @@ class WritingCalls:
             return None
         if any(k.arg is None for k in call.keywords):
             return None
-        target, index, value, function = self.writing(call) or (None,) * 4
+        target, *said = self.writing(call) or (None,) * 4
         array = None if target is None else self.written_array(target)
         if array is None:
             return None
+        self.write_said(array, *said, call, statement)
+        return target
+
+    def write_said(self, array, index, value, function, call, statement):
+        """What a call says that it writes into `array`, written: the array that it is then."""
         place = (None if array.type.ndim else ir.Constant(Ellipsis)) if index is None else self.index(index)
         thing = value(array, place) if callable(value) else self.expression(value)
         if not fits(self.type_of(thing), array.type):
@@ -64,8 +70,24 @@ class WritingCalls:
             known = self.static(call.func)
             if known is not None and not isinstance(known.value, np.ufunc) and known.value is not np.copyto:
                 self.refuse(f"what {text(call.func)} does with an array of another dtype to write into", statement)
-        self.write_into(array, place, thing, function, statement)
-        return target
+        return self.write_into(array, place, thing, function, statement)
+
+    def written_anew(self, call):
+        """The array that ``np.add(x, y, out=np.empty(3))`` makes and gives; None where the call is none."""
+        out = next((k.value for k in call.keywords if k.arg == "out"), None)
+        if not isinstance(out, gast.Call) or any(k.arg is None for k in call.keywords) or not self.may_be_active(call):
+            return None
+        if any(k.arg == "where" for k in call.keywords):
+            new = not self.may_be_active(out) and not self.facts(out, {})[3]
+            return self.masked(call) if new else None
+        target, *said = self.writing(call) or (None,) * 4
+        if target is not out:
+            return None
+        thing = self.expression(out)
+        if self.type_of(thing).kind is not Kind.ARRAY or thing in self.views:
+            self.refuse(f"what is written to in {text(call)} cannot be told", call)
+        array = self.bind(thing, "out") if isinstance(thing, Inert) else thing
+        return self.write_said(array, *said, call, call)
 
     def writing(self, call) -> tuple | None:
         """Where a call writes, at which index, what, and by which function: of the syntax of the call.

@@ -58,7 +58,9 @@ def _infer(function, args: tuple, kwargs: dict) -> Type:
         handler = HANDLERS.get(function)
     except TypeError:
         return UNKNOWN
-    other = ("out", "where", "subok") if isinstance(function, np.ufunc) else ("out", "subok")  # a sum of some is a sum
+    if isinstance(kwargs.get("out"), (ir.Value, ir.Code)):
+        return kwargs["out"].type if kwargs["out"].type.kind is Kind.ARRAY else UNKNOWN  # it is that array
+    other = ("where", "subok") if isinstance(function, np.ufunc) else ("subok",)  # a sum of some is a sum
     if kwargs and any(isinstance(kwargs.get(name), (ir.Value, ir.Code)) for name in other):
         return UNKNOWN
     try:
