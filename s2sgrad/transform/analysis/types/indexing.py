@@ -57,6 +57,8 @@ INTEGER, NEW, ELLIPSIS = "integer", "new", "ellipsis"
 
 def _indexed(t: Type, index) -> Type:
     entries = entries_of(index)
+    if entries == [ELLIPSIS]:
+        return t
     if entries is None or None in entries or t.ndim is None:
         return Type(dtype=t.dtype)
     consumed = sum([axes_consumed(entry) for entry in entries])
@@ -92,8 +94,10 @@ def _indexed(t: Type, index) -> Type:
     if is_advanced:
         place = 0 if apart else place
         shape[place:place] = axes.broadcast(chosen)
-    if not shape:
-        return Type(dtype=t.dtype) if dotted or is_advanced else Type(Kind.NUMBER, t.dtype, 0, ())
+    if not shape and is_advanced:
+        return Type(dtype=t.dtype)
+    if not shape and not dotted:
+        return Type(Kind.NUMBER, t.dtype, 0, ())
     return one_array(t.dtype, shape=tuple(shape))
 
 
@@ -184,7 +188,11 @@ def entries_of(index) -> list | None:
                 return [_typed_entry(item) for item in index.type.items]
             if isinstance(node, gast.Name) and node.id in index.reads:
                 return entries_of(index.reads[node.id])
-        return [_node_entry(n, index.reads) for n in nodes]
+        found = [_node_entry(n, index.reads) for n in nodes]
+        items = index.type.items or ()
+        if len(items) == len(found):  # what else is said of a part that its syntax does not tell
+            found = [_typed_entry(item) if entry is None else entry for entry, item in zip(found, items, strict=True)]
+        return found
     t = type_of(index)
     if t.kind is Kind.TUPLE:
         return [_typed_entry(item) for item in t.items] if t.items is not None else None

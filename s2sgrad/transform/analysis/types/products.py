@@ -96,7 +96,8 @@ def _einsum(subscripts, *operands, **options) -> Type:
     dtype = promote([type_of(o).dtype for o in operands]) if set(options) <= {"optimize"} else None
     labels = labels_of(subscripts, operands)
     if labels is None or not labels[1]:
-        return Type(dtype=dtype)  # without an axis a 0-d array or a scalar, as the inputs are
+        plain = labels is not None and not options  # what a product of matrices gives may be an array without axes
+        return Type(Kind.NUMBER, dtype, 0, ()) if plain else Type(dtype=dtype)
     terms, result = labels
     lengths: dict = {}
     for term, operand in zip(terms, operands, strict=True):
