@@ -347,3 +347,18 @@ def properties_of_an_object_that_changes(x):
         orbit.step(0.1)
         energies.append(orbit.energy)
     return sum(energies) * orbit.radius
+
+
+@program(X, Pendulum(X + 1.0, X - 0.3), engine="compiled", smooth=True)
+def a_method_that_no_derivative_flows_through_gives_a_number(x, o):
+    y = x * 1.0
+    y[1] *= o.energy()
+    y *= o.energy(k=0.3)
+    return np.sum(y * y)
+
+
+@program(X.astype(np.float32), Pendulum(X + 1.0, np.float32(0.7)), engine="compiled")
+def a_method_that_no_derivative_flows_through_gives_a_single(x, o):
+    y = x * o.energy(np.float32(2.0))
+    y[1] *= o.energy()
+    return np.sum(y * x)

@@ -46,6 +46,7 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.lists import BUILDING
+from s2sgrad.transform.frontend.methods import is_static
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names, targets_of
 from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Unbound
@@ -509,7 +510,7 @@ class InertExpressions:
         if attr in BUILDING and self.own_list(node.func.value) is not None and node.func.value.id not in self.changing:
             self.refuse(f".{attr}() inside of this expression is not compiled", node)
         if self.is_own_method(base, attr):
-            return self._own_method_call(node, base, pure and clean)
+            return self._own_method_call(node, base, arguments, pure and clean, bound)
         if attr in effects.MUTATING_METHODS and base.kind is not Kind.NUMBER:
             self.write(node.func.value, node, bound)
             for region in own:
@@ -528,7 +529,7 @@ class InertExpressions:
             drawing = base.cls in types.GENERATORS and hasattr(base.cls, attr)
             result = self.method_type(getattr(base.cls, attr), base, node, arguments, bound) if drawing else ir.UNKNOWN
             return kin(result, base), False, pure and clean and quiet, self.inside(base, own) + regions
-        return self._own_method_call(node, base, pure and clean)
+        return self._own_method_call(node, base, arguments, pure and clean, bound)
 
     def method_type(self, function, base: ir.Type, node, kinds: list, bound, variadic=False) -> ir.Type:
         """The type of what a method of an array, or of a generator of random numbers, gives."""
@@ -540,14 +541,22 @@ class InertExpressions:
             args = [self.tuple_code(args)]
         return types.infer(function, (self.sample(node.func.value, base, bound), *args), things.keywords)
 
-    def _own_method_call(self, node, base: ir.Type, pure: bool):
-        function = self.class_attribute(base, node.func.attr)
+    def _own_method_call(self, node, base: ir.Type, kinds: list, pure: bool, bound):
+        attr = node.func.attr
+        function = self.class_attribute(base, attr)
         if function is None:
             self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
         problem = self.session.purity.reason(function)
         if problem is not None:
             self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
-        return ir.UNKNOWN, False, pure and not resolve.is_trusted(function), [self.anywhere]
+        pure = pure and not resolve.is_trusted(function)
+        if not isinstance(function, FunctionType) or resolve.is_trusted(function):
+            return ir.UNKNOWN, False, pure, [self.anywhere]
+        things = self.sampled(node, kinds, bound)
+        first = [] if is_static(base.cls, attr) else [self.sample(node.func.value, base, bound)]
+        known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
+        result, new = self.given_back(known, Arguments([*first, *things.positional], things.keywords), node)
+        return kin(result, *kinds), False, pure, [] if new else [self.anywhere]
 
     def is_own_method(self, base: ir.Type, attr: str) -> bool:
         """May ``value.attr`` be a function of the user's, for a `value` whose class is known?"""
