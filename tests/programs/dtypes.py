@@ -184,3 +184,25 @@ def single_reductions_with_initial_values(x, d):
 @program(S, engine="compiled")
 def singles_into_a_new_array_of_doubles(x):
     return np.sum(np.multiply(x, x, out=np.zeros(3)) * x)
+
+
+def singles_or_doubles(x, d, k):
+    w = x if k > 0 else d
+    w[1] = x[0] * d[2]
+    s = x[0] if k > 0 else d[0]
+    u = np.full(3, s) * w
+    u[0] = s * np.sum(w)
+    u[1:] += u[:-1]
+    u *= np.float64(1.1)
+    return np.sum(u * u) + s / 3
+
+
+program(S, D, 1, engine="compiled", argnums=(0, 1), name="singles_or_doubles")(singles_or_doubles)
+program(S, D, -1, engine="compiled", argnums=(0, 1), name="doubles_or_singles")(singles_or_doubles)
+
+
+@program(D, np.array([True, False, True]), engine="compiled")
+def powers_of_truth_values(x, b):
+    y = x / (1.5 + b**2)
+    y[0] = x[1] * (b**3)[2]
+    return np.sum(y * b**0)

@@ -144,7 +144,7 @@ class TestOf:
         t = of([1.0] * 100)
         assert t.items is None and t.element == FLOAT
         assert of([1.0] * 99 + [np.float64(1)]).element.dtype == "float or float64"
-        assert of([1.0] * 99 + [np.float32(1)]).element.dtype == "real"
+        assert of([1.0] * 99 + [np.float32(1)]).element.dtype == types.FLOATING
         element = of([np.ones(2), np.ones(3)] * 50).element
         assert element.shape[0].least == 2 and not types.same_shape(element, element)
 
@@ -168,7 +168,7 @@ class TestJoin:
         assert covers(joined, a) and covers(joined, b)
 
     def test_keeps_what_is_common(self):
-        assert join(FLOAT, of(np.float32(1))) == Type(Kind.NUMBER, "real", 0, ())
+        assert join(FLOAT, of(np.float32(1))) == Type(Kind.NUMBER, types.FLOATING, 0, ())
         assert join(FLOAT, ir.FLOAT64) == Type(Kind.NUMBER, "float or float64", 0, ())
         assert join(join(FLOAT, ir.INT), ir.FLOAT64) == Type(Kind.NUMBER, "real of 64 bits", 0, ())
         assert join(FLOAT, of(np.array(1.0))).ndim == 0

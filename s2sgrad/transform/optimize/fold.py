@@ -52,7 +52,8 @@ _ELEMENTWISE = {
     np.conjugate, np.positive, operator.pos, abs, arrays.over, arrays.times,
 }  # fmt: skip
 _PRODUCTS = {MUL, DIV, NEG, arrays.over, arrays.times}  # of conjugates it is the conjugate
-_NARROW = {"float16", "float32", "complex64"}  # a Python number beside one of these is one of these
+# a Python number beside one of these is, or may be, one of these
+_NARROW = {"float16", "float32", "complex64", types.FLOATING}
 # where an operand that was stretched to the shape of another operand need not have been
 _STRETCHING = {ADD, SUB, MUL, DIV, arrays.over, arrays.times, np.where}
 

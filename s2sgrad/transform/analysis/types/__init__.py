@@ -11,7 +11,8 @@ token: equal tokens, equal shapes. None equals nothing: compare with `same_shape
 
 Beside NumPy's dtype names there are vague ones. `REAL`: no complex numbers in it, nothing else known. ``DOUBLE``: a
 Python float on one way and a ``np.float64`` on another; `WIDE`: perhaps an integer; `COMPLEX`: a complex number of
-Python's or NumPy's; `EITHER`: a float or complex number of Python's. `WAYS` says what they may be: the type of a result
+Python's or NumPy's; `EITHER`: a float or complex number of Python's; `FLOATING`: in single or double precision;
+`INTEGRAL`: small integers or long ones. `WAYS` says what they may be: the type of a result
 is what those on all ways have in common. They equal nothing: compare with `same_dtype`.
 
 Examples
@@ -54,6 +55,8 @@ from s2sgrad.transform.analysis.types.objects import (
     COMPLEX,
     DOUBLE,
     EITHER,
+    FLOATING,
+    INTEGRAL,
     LONGEST,
     REAL,
     VAGUE,
@@ -84,6 +87,8 @@ __all__ = [
     "DOUBLE",
     "EITHER",
     "ELLIPSIS",
+    "FLOATING",
+    "INTEGRAL",
     "GENERATORS",
     "INTEGER",
     "LONGEST",

@@ -13,6 +13,7 @@ from s2sgrad.transform.analysis import layout
 from s2sgrad.transform.analysis.types.objects import (
     BOOL,
     EITHER,
+    INTEGRAL,
     REAL,
     SAMPLES,
     WAYS,
@@ -102,8 +103,9 @@ def _ufunc(function, ufunc, args, kwargs) -> Type:
         return UNKNOWN
     kind, ndim, shape = broadcast(types)
     dtype = given_dtype(kwargs["dtype"]) if "dtype" in kwargs else resolve(ufunc, [t.dtype for t in types])
-    if function is operator.pow and types[0].dtype == "bool":
-        dtype = REAL if all(t.is_real for t in types) else None  # the array method has integer loops of its own for it
+    if function is operator.pow and types[0].dtype == "bool":  # the array method has integer loops of its own for it
+        small = types[1].kind is Kind.NUMBER and types[1].dtype in ("int", "bool")
+        dtype = INTEGRAL if small else REAL if all(t.is_real for t in types) else None
     return Type(kind, dtype, ndim, shape)
 
 

@@ -3,14 +3,13 @@
 import operator
 
 import gast
-import numpy as np
 
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.types.calls import handles
-from s2sgrad.transform.analysis.types.objects import REAL, axes_of, join_elements, of
+from s2sgrad.transform.analysis.types.objects import axes_of, join_elements, of
 from s2sgrad.transform.analysis.types.operands import OPEN, constant, length_of, literal_of, type_of
-from s2sgrad.transform.analysis.types.promotion import array_like, one_array, weak_name
+from s2sgrad.transform.analysis.types.promotion import array_like, one_array
 from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
 
@@ -211,9 +210,7 @@ def _typed_entry(t: Type):
     if t.kind is Kind.OTHER and t.cls is slice:
         return slice(OPEN, OPEN, OPEN)
     t = array_like(t)
-    if t.dtype in (None, REAL):
-        return None
-    if t.dtype != "bool" and np.dtype(weak_name(t.dtype)).kind not in "iu":
+    if not (t.dtype or "").startswith(("int", "uint", "bool")):
         return None
     if t.kind is Kind.NUMBER:
         return None if t.dtype == "bool" else INTEGER

@@ -15,8 +15,12 @@ DOUBLE = "float or float64"  # of a number that is Python's on one way and NumPy
 WIDE = "real of 64 bits"  # the same, where it may also be an integer
 COMPLEX = "complex or complex128"  # the same of complex numbers
 EITHER = "complex or float"  # of a number of Python's, as the power of a float by a float is
+FLOATING = "float, float32 or float64"  # of what is in single precision on one way
+INTEGRAL = "int8 or int64"  # of a power of truth values
 WAYS = {
     DOUBLE: ("float", "float64"),
+    FLOATING: ("float", "float32", "float64"),
+    INTEGRAL: ("int8", np.dtype(int).name),
     WIDE: ("int", "int64", "float", "float64"),
     COMPLEX: ("complex", "complex128"),
     EITHER: ("float", "complex"),
@@ -218,14 +222,14 @@ def join(a: Type, b: Type) -> Type:
     Examples
     --------
     >>> from s2sgrad.transform import ir
-    >>> join(ir.FLOAT, ir.FLOAT64).dtype, join(ir.FLOAT, of(np.float32(1.0))).dtype
+    >>> join(ir.FLOAT, ir.FLOAT64).dtype, join(ir.FLOAT, of(np.float16(1.0))).dtype
     ('float or float64', 'real')
     >>> join(ir.FLOAT, of(np.ones(3))).kind, join(ir.FLOAT, of(np.array(1.0))).ndim
     (<Kind.UNKNOWN: 'unknown'>, 0)
     """
     if a == b:
         return a
-    dtype = _join_dtype(a.dtype, b.dtype)
+    dtype = join_dtype(a.dtype, b.dtype)
     if a.kind is not b.kind:
         if not {a.kind, b.kind} <= {Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN}:
             return UNKNOWN
@@ -248,7 +252,14 @@ def join(a: Type, b: Type) -> Type:
     return Type(a.kind, dtype, ndim, None if all(s == axes.ANY for s in shape) else shape, contiguous=whole)
 
 
-def _join_dtype(a, b):
+def join_dtype(a, b):
+    """The least dtype that covers both; None where there is none.
+
+    Examples
+    --------
+    >>> join_dtype("float32", "float64"), join_dtype("float32", "complex64")
+    ('float, float32 or float64', None)
+    """
     if a == b:
         return a
     if a is None or b is None:

@@ -21,6 +21,7 @@ from s2sgrad.transform.analysis.types.objects import (
     axes_of,
     dtype_name,
     join,
+    join_dtype,
     join_elements,
     with_names,
 )
@@ -36,9 +37,17 @@ def weak_name(dtype: str) -> str:
 
 def agreed(dtypes: set) -> str | None:
     """The dtype that a result has on whichever way it is computed, of which these are the dtypes."""
-    if len(dtypes) == 1:
-        return dtypes.pop()
-    return None if None in dtypes or any(d.startswith("complex") for d in dtypes) else REAL
+    return functools.reduce(join_dtype, sorted(dtypes, key=str))
+
+
+def on_all_ways(rule):
+    """A rule that gives the dtype of a result from the dtype of an argument, for what may be of several."""
+
+    @functools.wraps(rule)
+    def applied(dtype):
+        return agreed(set(map(rule, WAYS[dtype]))) if dtype in WAYS else rule(dtype)
+
+    return applied
 
 
 def resolve(ufunc, dtypes) -> str | None:

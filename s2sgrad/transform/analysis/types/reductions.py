@@ -11,7 +11,7 @@ from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.types.calls import handles
 from s2sgrad.transform.analysis.types.objects import REAL, axes_of
 from s2sgrad.transform.analysis.types.operands import OPEN, constant, type_of
-from s2sgrad.transform.analysis.types.promotion import array_like, given_dtype, one_array, strong
+from s2sgrad.transform.analysis.types.promotion import array_like, given_dtype, on_all_ways, one_array, strong
 from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
 
@@ -49,6 +49,7 @@ def reduction(x, axis, keepdims, dtype) -> Type:
     return one_array(dtype, shape=tuple([n for i, n in enumerate(axes_of(t)) if i not in reduced]))
 
 
+@on_all_ways
 def summed(dtype):
     """Sums and products of small integers are taken in NumPy's long integer."""
     name = strong(dtype)
@@ -60,6 +61,7 @@ def summed(dtype):
     return np.result_type(name, np.dtype("uint")).name if kind == "u" else name
 
 
+@on_all_ways
 def averaged(dtype):
     name = strong(dtype)
     if name in (None, REAL):
@@ -67,6 +69,7 @@ def averaged(dtype):
     return "float64" if np.dtype(name).kind in "biu" else name
 
 
+@on_all_ways
 def modulus(dtype):
     """The dtype of magnitudes: complex64 has float32 ones."""
     name = averaged(dtype)
