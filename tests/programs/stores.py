@@ -50,7 +50,7 @@ def fancy_2d(x):
     return np.sum(a * a * W)
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled", smooth=True)
 def addat(x):
     y = np.zeros(6)
     np.add.at(y, IDX, x[1:] ** 2)
@@ -567,3 +567,19 @@ def result_cut_off_in_whole_numbers(x):
     n = np.ones(6, int)
     np.add(x, 2 * x, out=n, casting="unsafe", where=x > 1.0)
     return np.sum(k * x) + np.sum(n * x**2)
+
+
+@program(np.arange(8.0)[::2] + 0.5, engine="compiled")
+def put_into_an_array_that_is_not_in_one_piece(x):
+    np.put(x, [2, 1], x[0] * x[3])
+    x.put([0], x[1] * 3.0)
+    np.put(x[::-1], [0], x[1])
+    return np.sum(x * x)
+
+
+@program(LINE, 1, engine="compiled")
+def parts_of_one_or_two_axes(x, n):
+    w = x * 2.0 if n > 0 else np.outer(x, x)
+    w[::2] += np.sum(x)
+    w[..., :1] *= x[0]
+    return np.sum(w * w)

@@ -82,6 +82,17 @@ def test_builtins_are_refused_by_their_name():
     )
 
 
+def written_at(x):
+    y = x * 1.0
+    np.multiply.at(y, [0, 0], x[1])
+    return np.sum(y)
+
+
+def test_methods_of_ufuncs_are_refused_by_their_names():
+    message = "np.multiply.at of values that carry a derivative is not compiled"
+    assert reason(written_at, np.ones(3)) == message
+
+
 def product(w, x):
     y = 2.0 * w
     return np.sum(x @ y)

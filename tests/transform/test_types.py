@@ -431,10 +431,20 @@ class TestProducts:
         check(np.outer, np.ones(3), np.ones(2, "f4"))
         check(np.vdot, np.ones(3, "c16"), np.ones(3))
 
+    @pytest.mark.parametrize("ufunc", [np.add, np.maximum, np.arctan2, np.less])
+    def test_outer_ufuncs(self, ufunc):
+        check(ufunc.outer, np.ones((2, 3)), np.ones(4, "f4"))
+        check(ufunc.outer, np.ones(3, "f4"), 2.0)
+        check(ufunc.outer, 2, np.ones(3, "f4"))
+        check(ufunc.outer, 2.0, np.float32(3.0), known=False)
+
     def test_einsum(self):
         check(np.einsum, "ij,jk->ik", np.ones((2, 3)), np.ones((3, 2), "f4"))
-        check(np.einsum, "ij->", np.ones((2, 3)), known=False)
-        check(np.einsum, "ii", np.ones((3, 3)), known=False)
+        check(np.einsum, "ij->", np.ones((2, 3)))
+        check(np.einsum, "ii", np.ones((3, 3), "f4"))
+        check(np.einsum, "i,->", np.ones(3, "f4"), 2.0)
+        check(np.einsum, "->", np.array(1.0))
+        check(np.einsum, "i,i->", np.ones(3), np.ones(3), optimize=True, known=False)
 
     def test_linear_algebra(self):
         a = np.eye(3, dtype="f4")

@@ -5,6 +5,7 @@ import functools
 import operator
 
 import gast
+import numpy as np
 
 from s2sgrad.rules import table
 from s2sgrad.transform import ir
@@ -155,7 +156,25 @@ class Calls:
             return self.stop(arguments, callee, node)
         if rule is not None:
             return self.by_rule(function, arguments, node, callee.operand)
+        ufunc = getattr(function, "__self__", None)
+        if isinstance(ufunc, np.ufunc) and function == ufunc.outer:
+            return self.outer(ufunc, arguments, node)
         return self.call(callee, arguments, node)
+
+    def outer(self, ufunc, arguments: Arguments, node):
+        """``np.maximum.outer(a, b)`` as ``np.maximum(a[:, None], b)``."""
+        kinds = [self.type_of(thing) for thing in arguments.positional]
+        known = [t.kind in (Kind.NUMBER, Kind.ARRAY) and t.ndim is not None for t in kinds]
+        if arguments.keywords or known != [True, True]:
+            self.refuse(f"{text(node.func)} of these is not compiled", node)
+        # a number is of a type of its own there
+        a, b = [
+            self.op(np.asarray, [thing], {}, node) if t.kind is Kind.NUMBER else thing
+            for thing, t in zip(arguments.positional, kinds, strict=True)
+        ]
+        if kinds[1].ndim:
+            a = self.op(operator.getitem, [a, ir.Constant((Ellipsis, *[None] * kinds[1].ndim))], {}, node)
+        return self.op(ufunc, [a, b], {}, node)
 
     def stop(self, arguments, callee, node):
         """``stop_gradient(x)``: the value of `x`, with no derivative."""

@@ -608,6 +608,8 @@ class Expressions(InertExpressions):
             self.refuse(f"the builtin {name} of values that carry a derivative is not compiled{hint}", node)
         if isinstance(function, np.vectorize):
             self.refuse(f"{text(node.func)}, which np.vectorize makes, is not compiled", node)
+        if isinstance(getattr(function, "__self__", None), np.ufunc):
+            self.refuse(f"{text(node.func)} of values that carry a derivative is not compiled", node)
         if getattr(function, "__module__", None) in NO_MATHEMATICS:
             self.refuse(f"{name}() of values that carry a derivative is not compiled, in this form", node)
         self.refuse(f"{name} has no derivative rule (s2sgrad.rules.table says how to register one)", node)

@@ -58,8 +58,10 @@ def _indexed(t: Type, index) -> Type:
     entries = entries_of(index)
     if entries == [ELLIPSIS]:
         return t
-    if entries is None or None in entries or t.ndim is None:
+    if entries is None or None in entries or (t.ndim is None and INTEGER in entries):
         return Type(dtype=t.dtype)
+    if t.ndim is None:
+        return Type(Kind.ARRAY, t.dtype)
     consumed = sum([axes_consumed(entry) for entry in entries])
     if consumed > t.ndim:
         return UNKNOWN

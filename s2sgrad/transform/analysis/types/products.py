@@ -11,7 +11,7 @@ from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.types.calls import handles
 from s2sgrad.transform.analysis.types.objects import axes_of
 from s2sgrad.transform.analysis.types.operands import constant, type_of
-from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, promote, resolve
+from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, promote, resolve, strong
 from s2sgrad.transform.analysis.types.reductions import averaged
 from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
@@ -79,7 +79,7 @@ def _outer(a, b, out=None) -> Type:
 def _outer_of(ufunc):
     def outer(a, b, /) -> Type:
         s, t = array_like(type_of(a)), array_like(type_of(b))
-        dtype = resolve(ufunc, [s.dtype, t.dtype])
+        dtype = resolve(ufunc, [strong(s.dtype), strong(t.dtype)])
         if not all(x.kind in (Kind.ARRAY, Kind.NUMBER) and x.ndim is not None for x in (s, t)) or not s.ndim + t.ndim:
             return Type(dtype=dtype)
         return one_array(dtype, shape=axes_of(s) + axes_of(t))
@@ -87,8 +87,9 @@ def _outer_of(ufunc):
     return outer
 
 
-for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power):
-    handles(ufunc.outer)(_outer_of(ufunc))
+for ufunc in vars(np).values():
+    if isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.nout == 1 and ufunc.signature is None:
+        handles(ufunc.outer)(_outer_of(ufunc))
 
 
 @handles(np.einsum)
