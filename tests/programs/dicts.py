@@ -202,7 +202,7 @@ def keys_that_are_numbers(d):
     return sum(d[k] * k for k in d.keys()) + sum(v * k for k, v in d.items())
 
 
-@program(PAIR, engine="tape")
+@program(PAIR, engine="compiled")
 def updated_by_another(d):
     e = {}
     e.update(d)

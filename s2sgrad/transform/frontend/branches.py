@@ -13,6 +13,7 @@ from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     LEFT,
+    MISSING,
     NEVER,
     asks_object,
     text,
@@ -52,6 +53,10 @@ class Branches:
             first, second = self.literal_key(node.left), self.literal_key(node.comparators[0])
             if type(first) is str and type(second) is str:
                 return (first == second) is isinstance(node.ops[0], gast.Eq)
+        if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.In, gast.NotIn)):
+            key, held = self.literal_key(node.left), self.holder(node.comparators[0])
+            if key is not MISSING and held in self.objects and held.type.kind is Kind.DICT:
+                return (key in held.type.keys) is isinstance(node.ops[0], gast.In)
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             other = node.comparators[0]
             if isinstance(other, gast.Constant) and other.value is None:

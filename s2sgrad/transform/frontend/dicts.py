@@ -5,9 +5,9 @@ import gast
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import is_active
+from s2sgrad.transform.frontend.kinds import MISSING, is_active
 from s2sgrad.transform.frontend.scan import targets_of
-from s2sgrad.transform.frontend.unrolling import assignments
+from s2sgrad.transform.frontend.unrolling import assignments, is_plain_key, literal
 from s2sgrad.transform.ir import Kind
 
 READING_DICTS = frozenset({"items", "values", "keys", "get", "copy"})
@@ -25,7 +25,7 @@ class Dicts:
         if attr == "copy" and base.type.keys is not None and not node.args and not node.keywords:
             return self.make_container(base.type, self.items_of(base, node), node)
         keys = base.type.keys
-        if node.args or node.keywords or keys is None or not all(isinstance(k, (str, int)) for k in keys):
+        if node.args or node.keywords or keys is None or not all(map(is_plain_key, keys)):
             self.refuse(f"this call of .{attr}() of a dict of values that carry a derivative is not compiled", node)
         if id(node) not in self.used_up:
             self.refuse(f"the view that .{attr}() of a dict gives is held", node)
@@ -42,13 +42,13 @@ class Dicts:
         """``d.get(key)``, ``d.get(key, default)`` for a literal key."""
         if node.keywords or len(node.args) not in (1, 2) or base.type.keys is None:
             self.refuse("this call of .get() of a dict of values that carry a derivative is not compiled", node)
-        key = self.index(node.args[0])
-        if not isinstance(key, ir.Constant):
+        key = self.literal_key(node.args[0])
+        if key is MISSING:
             self.refuse(".get() of a key that is not known before the program runs", node)
         default = self.operand(self.expression(node.args[1])) if len(node.args) == 2 else ir.Constant(None)
-        if key.value not in base.type.keys:
+        if key not in base.type.keys:
             return default
-        found = gast.Subscript(node.func.value, gast.Constant(key.value, None), gast.Load())
+        found = gast.Subscript(node.func.value, literal(key), gast.Load())
         return self.expression(self.located(found, node))
 
     def dict_copy(self, node):

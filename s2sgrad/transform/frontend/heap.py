@@ -15,11 +15,13 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of
+from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of, is_live
 from s2sgrad.transform.frontend.resolve import Known
+from s2sgrad.transform.frontend.scan import fed_names
 from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
+COUNTING = (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv, gast.Mod)
 HOLDING = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
 
 
@@ -239,15 +241,31 @@ class Heap:
     # ------------------------------------------------------------------------------------------- statements
 
     def is_container(self, target, value) -> bool:
-        """Is ``target = value`` a container that holds arrays that are written to?"""
-        if not isinstance(target, gast.Name) or target.id not in self.mutable or self.is_opaque(target.id):
+        """May ``target = value`` make a container that needs slots?"""
+        if not isinstance(target, gast.Name) or target.id not in self.mutable:
             return False
-        if isinstance(value, gast.Dict):
-            return all(isinstance(k, gast.Constant) for k in value.keys) and len({k.value for k in value.keys}) == len(
-                value.keys
-            )
+        if self.is_filled(target.id, value):
+            return True
+        if self.is_opaque(target.id):
+            return False
         plain = isinstance(value, (gast.List, gast.Tuple)) and value.elts
-        return bool(plain) and not any(isinstance(e, gast.Starred) for e in value.elts)
+        return self.is_new_dict(value) or (bool(plain) and not any(isinstance(e, gast.Starred) for e in value.elts))
+
+    def is_filled(self, name: str, value) -> bool:
+        """Is `value` a dict that is filled under this name: with what may carry a derivative, or at literal keys?"""
+        if not self.is_new_dict(value):
+            return False
+        live = {n for n, thing in self.env.items() if is_live(thing, self)}
+        return (self.is_own(name) and not self.is_placed(name)) or name in fed_names(self.body, live, self.names)
+
+    def is_new_dict(self, node) -> bool:
+        """Is it ``{"a": ..., "b": ...}`` with keys that are written out, each once, or ``dict(a=..., b=...)``?"""
+        if isinstance(node, gast.Call):
+            plain = getattr(node.func, "id", "") == "dict" and not node.args and all(k.arg for k in node.keywords)
+            return plain and self.is_builtin("dict", dict)
+        if not isinstance(node, gast.Dict) or not all(isinstance(k, gast.Constant) for k in node.keys):
+            return False
+        return len({k.value for k in node.keys}) == len(node.keys)
 
     def is_opaque(self, name: str) -> bool:
         """Does a statement change the container of this name itself, otherwise than at a literal key?"""
@@ -255,21 +273,26 @@ class Heap:
             self.opaque[name] = any(changes(node, name) for s in self.body for node in syntax.walk(s))
         return self.opaque[name]
 
-    def literal_container(self, value, statement):
-        """``[...]`` or ``{...}`` as a container of known items, if there are arrays or functions in it; else None."""
-        nodes = value.values if isinstance(value, gast.Dict) else value.elts
-        things = self.expressions(nodes)
-        if not any(self.type_of(t).kind in (Kind.ARRAY, Kind.CALLABLE, *HOLDING) for t in things) and self.only_inert(
-            things
-        ):
+    def literal_container(self, target, value, statement):
+        """``[...]`` or ``{...}`` as a container of known items, if there are arrays or functions in it; else None.
+
+        Numbers are enough where something that carries a derivative may be put into it.
+        """
+        if isinstance(value, gast.Call):
+            nodes = {k.arg: k.value for k in value.keywords}
+        elif isinstance(value, gast.Dict):
+            nodes = dict(zip((k.value for k in value.keys), value.values, strict=True))
+        else:
+            nodes = dict(enumerate(value.elts))
+        things = self.expressions(list(nodes.values()))
+        holds = any(self.type_of(t).kind in (Kind.ARRAY, Kind.CALLABLE, *HOLDING) for t in things)
+        if not holds and self.only_inert(things) and not self.is_filled(target.id, value):
             return None
         things = [self.operand(t) for t in things]
-        kinds = [self.type_of(t) for t in things]
-        if isinstance(value, gast.Dict):
-            t = ir.Type(Kind.DICT, items=tuple(kinds), keys=tuple(k.value for k in value.keys))
-        else:
-            t = types.sequence(Kind.LIST if isinstance(value, gast.List) else Kind.TUPLE, kinds)
-        return self.make_container(t, things, statement)
+        if self.is_new_dict(value):
+            return self.new_dict(dict(zip(nodes, things, strict=True)), statement)
+        kind = Kind.LIST if isinstance(value, gast.List) else Kind.TUPLE
+        return self.make_container(types.sequence(kind, list(map(self.type_of, things))), things, statement)
 
     def put(self, target, thing, statement) -> bool:
         """``box["a"] = thing``, ``state.u = thing`` of a container with slots; False where it is none."""
@@ -306,14 +329,22 @@ class Heap:
     # ------------------------------------------------------------------------------------------ expressions
 
     def literal_key(self, node):
-        """The key that an expression surely is: a literal, a name of one, a length, a sum of such numbers."""
+        """The key that an expression surely is: a literal, a name of one, a length, and what is made of such."""
         known = constant_of(node, MISSING)
         if known is MISSING and isinstance(node, gast.Name):
             literal = self.constants.get(self.env.get(node.id))
             return MISSING if literal is None else literal.value
-        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):
+        if isinstance(node, gast.BinOp) and isinstance(node.op, COUNTING):
             numbers = self.literal_key(node.left), self.literal_key(node.right)
-            return OPERATORS[type(node.op)](*numbers) if set(map(type, numbers)) == {int} else MISSING
+            divides = isinstance(node.op, (gast.FloorDiv, gast.Mod))
+            known = set(map(type, numbers)) == {int} and not (divides and numbers[1] == 0)
+            return OPERATORS[type(node.op)](*numbers) if known else MISSING
+        if isinstance(node, gast.Tuple):
+            parts = tuple(map(self.literal_key, node.elts))
+            return MISSING if any(part is MISSING for part in parts) else parts
+        if isinstance(node, gast.JoinedStr):
+            parts = list(map(self.literal_text, node.values))
+            return MISSING if None in parts else "".join(parts)
         if known is MISSING and isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
             inner = self.literal_key(node.operand)
             return -inner if type(inner) is int else MISSING
@@ -321,6 +352,14 @@ class Heap:
             n = self.fixed_length(node.args[0])
             return MISSING if n is None else n
         return known
+
+    def literal_text(self, part) -> str | None:
+        """What a part of ``f"w{i}"`` surely is; None where only the run knows."""
+        if isinstance(part, gast.Constant):
+            return part.value
+        value = self.literal_key(part.value)
+        plain = part.conversion == -1 and part.format_spec is None and type(value) in (int, str)
+        return str(value) if plain else None
 
     def is_len(self, call) -> bool:
         """Is it ``len(name)``, Python's own?"""

@@ -19,7 +19,6 @@ from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     BOOL,
     CONTAINERS,
-    MISSING,
     NUMERIC,
     SEQUENCES,
     any_active,
@@ -34,7 +33,7 @@ from s2sgrad.transform.frontend.values import Inert
 from s2sgrad.transform.ir import Kind
 
 BUILDING = frozenset({"append", "extend", "insert", "pop", "reverse", "clear"})
-READING = frozenset({"index", "count", "copy"})
+READING = frozenset({"index", "count", "copy", "items", "values", "keys", "get"})
 
 
 def method_of(statement, name: str = "append"):
@@ -46,13 +45,6 @@ def method_of(statement, name: str = "append"):
     if isinstance(function, gast.Attribute) and function.attr == name and isinstance(function.value, gast.Name):
         return None if isinstance(call.args[0], gast.Starred) else (function.value.id, call.args[0])
     return None
-
-
-def has_literal_keys(node) -> bool:
-    """Is it ``{"a": ..., "b": ...}`` with keys that are written out, each once?"""
-    if not isinstance(node, gast.Dict) or not all(isinstance(k, gast.Constant) for k in node.keys):
-        return False
-    return len({k.value for k in node.keys}) == len(node.keys)
 
 
 class Lists:
@@ -95,14 +87,13 @@ class Lists:
             visit(statement, (None,))
         return frozenset((made & changed) - other)
 
-    @staticmethod
-    def is_made(node, parents) -> bool:
-        """Is the name `node` assigned a list that is made on the spot?"""
+    def is_made(self, node, parents) -> bool:
+        """Is the name `node` assigned a list or dict that is made on the spot?"""
         match parents[-1], parents[-2:]:
             case gast.Assign(targets=[target], value=value), _ if target is node:
                 repeated = isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult)
                 lists = [value.left, value.right] if repeated else [value]
-                return any(isinstance(v, (gast.List, gast.ListComp)) for v in lists) or has_literal_keys(value)
+                return any(isinstance(v, (gast.List, gast.ListComp)) for v in lists) or self.is_new_dict(value)
             case gast.Tuple(elts=targets), [gast.Assign(targets=[_], value=gast.Tuple(elts=values)), _]:
                 pairs = zip(targets, values, strict=False)
                 return len(targets) == len(values) and any(t is node and isinstance(v, gast.List) for t, v in pairs)
@@ -146,7 +137,7 @@ class Lists:
         for node in syntax.walk(statement):
             changes = isinstance(node, gast.Attribute) and node.attr in BUILDING
             changes = changes or (isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load))
-            if changes and (self.own_list(node.value) or self.own_dict(node.value)) is not None:
+            if changes and self.own_list(node.value) is not None:
                 found.add(node.value.id)
         return found
 
@@ -172,11 +163,6 @@ class Lists:
                 if made is not None:
                     self.assign_name(target.id, made)
                     return True
-            if isinstance(target, gast.Name) and has_literal_keys(statement.value) and self.is_own(target.id):
-                keys = [k.value for k in statement.value.keys]
-                things = dict(zip(keys, self.expressions(statement.value.values), strict=True))
-                self.assign_name(target.id, self.new_dict(things, statement))
-                return True
             if not isinstance(target, gast.Subscript) or not isinstance(target.value, gast.Name):
                 return False
             return self.is_own(target.value.id) and self.set_item(target, statement.value, statement)
@@ -244,14 +230,6 @@ class Lists:
         kinds = tuple(map(self.type_of, things.values()))
         return self.make_container(ir.Type(Kind.DICT, items=kinds, keys=tuple(things)), list(things.values()), node)
 
-    def own_dict(self, node) -> ir.Value | None:
-        """The dict of known keys that an expression names, if it is one of the function's own."""
-        if not isinstance(node, gast.Name) or not self.is_own(node.id):
-            return None
-        thing = self.env.get(node.id)
-        known = isinstance(thing, ir.Value) and thing.type.kind is Kind.DICT and thing.type.keys is not None
-        return thing if known else None
-
     def own_list(self, node) -> ir.Value | None:
         """The list that an expression names, if it is one of the function's own."""
         if not isinstance(node, gast.Name) or not self.is_own(node.id):
@@ -313,31 +291,25 @@ class Lists:
         return None
 
     def set_item(self, target, value, statement) -> bool:
-        """``xs[i] = v``, ``d["a"] = v``."""
+        """``xs[i] = v``"""
         if self.placed_list(target) is not None:
             self.put_element(target, self.expression(value), statement)
             return True
-        table = self.own_dict(target.value)
-        base = self.own_list(target.value) if table is None else table
+        base = self.own_list(target.value)
         if base is None:
             return False
-        if isinstance(target.slice, gast.Slice) and table is None:
+        if isinstance(target.slice, gast.Slice):
             self.set_slice(target, self.expression(value), statement)
             return True
         at, t = self.literal_key(target.slice), base.type
-        fits = type(at) is int and t.items is not None and -len(t.items) <= at < len(t.items)
-        if not (fits if table is None else at is not MISSING):
+        if type(at) is not int or t.items is None or not -len(t.items) <= at < len(t.items):
             self.refuse(f"which element {text(target)} is, is not known before the program runs", statement)
         thing = self.expression(value)
         if self.put(target, thing, statement):
             return True
         items = self.items_of(self.env[target.value.id], statement)
-        if table is None:
-            items[at] = thing
-            self.rebind(target.value.id, self.new_list(items, statement))
-        else:
-            things = dict(zip(self.env[target.value.id].type.keys, items, strict=True)) | {at: thing}
-            self.rebind(target.value.id, self.new_dict(things, statement))
+        items[at] = thing
+        self.rebind(target.value.id, self.new_list(items, statement))
         return True
 
     def set_slice(self, target, thing, statement) -> None:
@@ -360,8 +332,7 @@ class Lists:
             return True
         if not isinstance(target, gast.Subscript) or not isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
             return False
-        base = self.own_dict(target.value)
-        base = self.own_list(target.value) if base is None else base
+        base = self.own_list(target.value)
         if base is None:
             return False
         if self.item(base.type, ir.Constant(constant_of(target.slice, None))).kind is not Kind.NUMBER:

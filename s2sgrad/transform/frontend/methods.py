@@ -25,6 +25,8 @@ class Methods:
         t = self.type_of(base)
         if is_active(base) and t.kind in CONTAINERS:
             return self.container_method(base, attr, node)
+        if attr == "get" and t.kind is Kind.DICT and self.holder(node.func.value) in self.objects:
+            return self.got(self.holder(node.func.value), node)
         if attr in table.INACTIVE_METHODS and t.kind in NUMERIC:
             return self.inert(node)
         if attr == "item" and is_active(base) and is_one_number(t) and not node.args and not node.keywords:

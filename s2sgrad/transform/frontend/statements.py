@@ -170,8 +170,8 @@ class Statements:
         thing = self.assigned_view(statement.value, statement.targets)
         written = self.written_call(statement.value, statement) if thing is None else None
         thing = self.view_of(written) if written is not None else thing
-        if thing is None and any(self.is_container(t, statement.value) for t in statement.targets):
-            thing = self.literal_container(statement.value, statement)
+        held = [t for t in statement.targets if self.is_container(t, statement.value)] if thing is None else []
+        thing = self.literal_container(held[0], statement.value, statement) if held else thing
         thing = self.record_made(statement.value, statement.targets) if thing is None else thing
         thing = self.in_its_place(statement.value) if thing is None else thing
         thing = self.expression(statement.value) if thing is None else thing

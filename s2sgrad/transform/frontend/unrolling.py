@@ -16,7 +16,7 @@ import gast
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import SEQUENCES, constant_of, is_active
-from s2sgrad.transform.frontend.scan import is_pair, jumps
+from s2sgrad.transform.frontend.scan import fed_names, is_pair, jumps
 from s2sgrad.transform.ir import Kind
 
 MOST_ROUNDS = 4
@@ -39,8 +39,9 @@ class Unrolling:
         size = sum(isinstance(n, gast.stmt) for n in nodes)
         if any(map(jumps, statement.body)) or self.names.loads(statement.iter) & self.names.stores(statement):
             return None
-        needed = needed or self.is_unlike(statement.iter) or self.fills_slots(statement)
-        if any(isinstance(n, syntax.FUNCTIONS if needed else NEVER_TWICE) for n in nodes):
+        needed = needed or self.is_unlike(statement.iter) or self.counts_slots(statement)
+        never = self.sees_turn(statement) if needed else lambda n: isinstance(n, NEVER_TWICE)
+        if any(map(never, nodes)):
             return None
         rounds = self.rounds(statement.iter, statement.target, needed)
         most = (MOST_ITEMS, MOST_STATEMENTS_OF_ITEMS) if needed else (MOST_ROUNDS, MOST_STATEMENTS)
@@ -48,20 +49,44 @@ class Unrolling:
             return None
         return rounds
 
-    def fills_slots(self, statement) -> bool:
-        """Does a loop put something into a list or dict with slots, at a place that depends on what it counts?"""
-        counted = self.names.stores(statement.target)
+    def sees_turn(self, statement):
+        """Whether a node in a loop is a function that sees in which turn it is called, or that gets a name."""
+        bound = self.names.stores(statement)
+
+        def sees(node) -> bool:
+            if isinstance(node, gast.Lambda):
+                return bool(self.names.captured(node) & bound)
+            return isinstance(node, syntax.FUNCTIONS)
+
+        return sees
+
+    def counts_slots(self, statement) -> bool:
+        """Does what a loop counts say which slot it fills, or which one of a dict it looks up?"""
+        counted = fed_names(statement.body, self.names.stores(statement.target), self.names)
+
+        def says(node, place, kinds) -> bool:
+            held = self.holder(node) if self.names.loads(place) & counted else None
+            return held in self.objects and held.type.kind in kinds
 
         def fills(node) -> bool:
             if not isinstance(node, (gast.Subscript, gast.Attribute)):
                 return False
-            if isinstance(node, gast.Subscript) and self.names.loads(node.slice) & counted:
-                held = self.holder(node.value)
-                return held in self.objects and held.type.kind in (Kind.LIST, Kind.DICT)
-            return fills(node.value)
+            here = isinstance(node, gast.Subscript) and says(node.value, node.slice, (Kind.LIST, Kind.DICT))
+            return here or fills(node.value)
 
-        nodes = (n for s in statement.body for n in syntax.walk(s) if isinstance(n, gast.Subscript))
-        return any(isinstance(n.ctx, gast.Store) and fills(n) for n in nodes)
+        def asks(node) -> bool:
+            match node:
+                case gast.Subscript(ctx=gast.Store()):
+                    return fills(node)
+                case gast.Subscript(value=held, slice=key):
+                    return says(held, key, (Kind.DICT,))
+                case gast.Call(func=gast.Attribute(value=held), args=[key, *_]):
+                    return says(held, key, (Kind.DICT,))
+                case gast.Compare(left=key, comparators=[held]):
+                    return says(held, key, (Kind.DICT,))
+            return False
+
+        return any(asks(node) for s in statement.body for node in syntax.walk(s))
 
     def over_named(self, statement):
         """The loop with names for the lists in it that are in slots, or hold functions: ``for body in system.bodies``.
@@ -114,7 +139,7 @@ class Unrolling:
         if isinstance(iterable, gast.Name):
             keys = self.keys_of_dict(iterable)
             if keys is not None:
-                return [gast.Constant(key, None) for key in keys]
+                return list(map(literal, keys))
             n = self.fixed_length(iterable) if counted else self.length_of(iterable)
             return None if n is None else [element(iterable, i) for i in range(n)]
         if isinstance(iterable, gast.Subscript) and isinstance(iterable.slice, gast.Slice):
@@ -153,7 +178,7 @@ class Unrolling:
         keys = self.keys_of_dict(function.value) if isinstance(function, gast.Attribute) else None
         if keys is None or function.attr not in ("items", "values", "keys"):
             return None
-        names = [gast.Constant(key, None) for key in keys]
+        names = list(map(literal, keys))
         values = [gast.Subscript(function.value, name, gast.Load()) for name in names]
         if function.attr == "items":
             return [tuple_of([name, value]) for name, value in zip(names, values, strict=True)]
@@ -170,7 +195,8 @@ class Unrolling:
                 keys, rounds = self.keys_of_dict(held), self.rounds_of_dict(iterable.args[0].func)
             case _:
                 return None
-        known = self.static(iterable.func) if keys is not None and len(set(map(type, keys))) == 1 else None
+        alike = keys is not None and set(map(type, keys)) in ({int}, {str})
+        known = self.static(iterable.func) if alike else None
         if known is None or known.value is not sorted:
             return None
         return [rounds[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
@@ -186,7 +212,7 @@ class Unrolling:
         if not is_active(thing) and not self.holds_sure_functions(node):
             return None
         keys = thing.type.keys
-        return keys if keys and all(type(key) in (str, int) for key in keys) else None
+        return keys if keys and all(map(is_plain_key, keys)) else None
 
     def length_of(self, node) -> int | None:
         """The length of a list or tuple of differentiated values, where that is known."""
@@ -246,6 +272,16 @@ def assignments(target, expression) -> list:
 def holds_functions(t: ir.Type) -> bool:
     """Is a function that is known among the items of a container, or in one of these?"""
     return any(item.function is not None or holds_functions(item) for item in t.items or ())
+
+
+def is_plain_key(key) -> bool:
+    """Can a key of a dict be written down, and is it no other one's equal?"""
+    return all(map(is_plain_key, key)) if type(key) is tuple else type(key) in (str, int)
+
+
+def literal(key):
+    """A key as an expression."""
+    return tuple_of(list(map(literal, key))) if type(key) is tuple else gast.Constant(key, None)
 
 
 def is_text(node) -> bool:

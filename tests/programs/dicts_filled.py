@@ -1,0 +1,208 @@
+"""Dicts that are filled key by key: keys that are literal, or that short loops count."""
+
+import numpy as np
+
+from tests.programs.corpus import program
+
+X = np.array([0.5, -1.5, 2.0, 0.7])
+
+
+@program(X, engine="compiled", smooth=True)
+def counted_keys(x):
+    d = {}
+    for i in range(3):
+        d[i] = x[i] * x[i + 1]
+    s = 0.0
+    for i in range(3):
+        s += d[i] ** 2 * (i + 1)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def dict_made_by_a_call(x):
+    d = dict()
+    for i in reversed(range(3)):
+        d[i] = x[i] ** 2
+    s = 0.0
+    for k, v in d.items():
+        s = s * 0.5 + v * (k + 1)
+    return s
+
+
+@program(X, engine="compiled", smooth=True)
+def dict_made_by_a_call_with_words(x):
+    d = dict(a=x[0], b=2.0)
+    d["b"] = d["b"] * d["a"] * x[1]
+    return d["a"] * d["b"]
+
+
+@program(X, engine="compiled", smooth=True)
+def keys_that_are_texts(x):
+    d = {}
+    for i in range(3):
+        d[f"k{i}"] = np.sin(x) * i
+    s = 0.0
+    for i in range(3):
+        s = s * 0.7 + np.sum(d.pop(f"k{i}") * x)
+    return s + len(d)
+
+
+@program(X, engine="compiled", smooth=True)
+def keys_that_are_pairs(x):
+    d = {}
+    for i in range(2):
+        for j in range(2):
+            d[i, j] = x[i] * x[j + 1]
+    s = 0.0
+    for (i, j), v in d.items():
+        s = s * 0.5 + v * (i - j)
+    return s + d[0, 1] * d[(1, 1)] + sum(d[k] * k[1] for k in d)
+
+
+@program(X, engine="compiled", smooth=True)
+def keys_that_are_calculated(x):
+    d = {}
+    for i in range(4):
+        k = i % 3
+        d[k] = d.get(k, 1.0) * x[i] + d.get(k - 1, 0.5) + d.setdefault(i // 2, x[0])
+    return d[0] * d[1] + d[2]
+
+
+@program(X, engine="compiled", smooth=True)
+def asked_for_keys(x):
+    d = {}
+    for i in range(4):
+        key = i // 2
+        if key not in d:
+            d[key] = x[i]
+        else:
+            d[key] = d[key] * x[i]
+    return d[0] + (d[5] if 5 in d else d[1] ** 2)
+
+
+@program(X, engine="compiled", smooth=True)
+def filled_anew_in_each_turn(x):
+    for _ in range(5):
+        d = {}
+        for i in range(3):
+            d[i] = x[i] * 0.5
+        x = np.tanh(x) + sum(d.values())
+    return np.sum(x)
+
+
+@program(X, engine="compiled", smooth=True)
+def accumulated(x):
+    d = {}
+    for key in ("even", "odd"):
+        d[key] = 0.0
+    d["even"] += x[0] * x[2]
+    d["odd"] += x[1] * x[3]
+    for i in range(30):
+        d["odd"] = d["odd"] * 0.9 + d["even"]
+    return d["even"] * d["odd"]
+
+
+@program(X, engine="compiled", smooth=True)
+def filled_by_helpers(x):
+    def put(key, value):
+        d[key] = value
+
+    def put_both(table, value):
+        table["b"] = value
+        table["c"] = value * 2
+
+    d = {}
+    put("a", x)
+    put_both(d, x * x)
+    e = d
+    e["a"] = e["a"] * 3
+    return np.sum(d["a"] * d["b"] * d["c"])
+
+
+@program(X, engine="compiled", smooth=True)
+def lambdas_in_the_loop(x):
+    d = {}
+    for i in range(3):
+        d[i] = sum(map(lambda v: v * v, x)) * x[i]
+    return d[0] * d[2]
+
+
+@program(X, engine="compiled")
+def keys_that_are_equal(x):
+    d = {1: x[0]}
+    d[True] = x[1] ** 2
+    d[1.0] = d[1] * x[2]
+    return d[1] * len(d)
+
+
+@program(X, engine="compiled")
+def order_of_the_keys(x):
+    d = {}
+    for i in range(3):
+        d[i] = x[i]
+    d[0] = x[0] * 2  # it stays the first
+    del d[1]
+    d[1] = x[3]  # it is the last
+    s = 0.0
+    for k, v in d.items():
+        s = s * 0.5 + v**2 * (k + 1)
+    return s
+
+
+@program(X, engine="compiled")
+def arrays_written_to_afterwards(x):
+    d = {}
+    for i in range(3):
+        d[i] = x
+    u = d[1] * 2
+    d[1] = u
+    u[0] = x[3] ** 2
+    x[1] = 3.0
+    d[2][2] = x[3] * 4
+    return np.sum(d[0] ** 2) + np.sum(d[1] * x) + np.sum(u)
+
+
+@program(X, engine="tape")
+def key_that_only_the_run_knows(x):
+    d = {}
+    for i in range(4):
+        d[int(x[i] > 0.6)] = x[i] ** 2
+    return d[0] * d[1]
+
+
+@program(X, engine="tape")
+def key_that_may_be_missing(x):
+    d = {}
+    for i in range(3):
+        if x[i] > 0:
+            d[i] = x[i] ** 2
+    return sum(d.values())
+
+
+@program(X, engine="tape")
+def views_of_a_dict_that_is_filled(x):
+    d = {}
+    keys, values = d.keys(), d.values()
+    for i in range(3):
+        d[i] = x[i] ** 2
+    return len(keys) * sum(values)
+
+
+@program(X, engine="tape")
+def functions_that_see_in_which_turn_they_are_called(x):
+    d, functions = {}, []
+    for i in range(3):
+        functions.append(lambda v: v * (i + 1))
+        d[i] = functions[0](x[i])
+    return d[0] + d[2] * functions[0](x[0])
+
+
+@program(X, 2, engine="compiled")
+def counts_that_no_derivative_flows_through(x, n):
+    seen = {}
+    for i in range(n):
+        seen[i % 2] = i
+    total = 0.0
+    for v in x:
+        total = total + v * v * len(seen)
+    return total
