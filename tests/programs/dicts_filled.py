@@ -206,3 +206,26 @@ def counts_that_no_derivative_flows_through(x, n):
     for v in x:
         total = total + v * v * len(seen)
     return total
+
+
+@program(X, engine="compiled")
+def taken_out_where_no_derivative_flows_yet(x):
+    s = 0.0
+    for _ in range(3):
+        d = {}
+        for i in range(3):
+            d[i] = 0.5 * i * s
+        part = 0.0
+        for i in range(3):
+            part = np.sum(d.pop(i)) + part * part + len(d)
+        s = s + x[0] * part + x[1]
+    return s
+
+
+@program(X, engine="compiled")
+def taken_out_in_the_middle_of_an_expression(x):
+    d = {"a": x[0], "b": x[1], "n": 1.5, "u": np.ones(2)}
+    s = len(d) * d["a"] * np.sum(d.pop("u")) * d.pop("n") * len(d)
+    u = np.ones(4) * 2
+    s += u[1] * d.setdefault("c", 3.0) * len(d)
+    return s * d["a"] * d.pop("b") * len(d) + (d.pop("a") if len(d) == 2 else 0.0)

@@ -41,11 +41,18 @@ class Callers:
 
     def reached_names(self) -> set:
         """The names of what a derivative flows from, or may be stored in."""
-        found = {name for name, thing in self.env.items() if is_live(thing, self)}
-        ways = [(to, self.flowing(value)) for s in self.body for to, value in scan.assignments(s)]
-        for call in (n for s in self.body for n in syntax.walk(s) if isinstance(n, gast.Call)):
-            names = self.flowing(call)
-            ways.append((names, names))
+        return self.fed_names(self.body, {name for name, thing in self.env.items() if is_live(thing, self)})
+
+    def fed_names(self, body: list, sources) -> set:
+        """The names that statements give something to that comes from `sources`; functions may be given anything."""
+        found = set(sources)
+        ways = [(to, self.flowing(value)) for s in body for to, value in scan.assignments(s)]
+        for node in (n for s in body for n in syntax.walk(s)):
+            if isinstance(node, gast.Call):
+                names = self.flowing(node)
+                ways.append((names, names))
+            elif isinstance(node, syntax.FUNCTIONS):
+                found |= set(syntax.parameters(node))
         size = -1
         while size != len(found):
             size = len(found)

@@ -6,6 +6,8 @@ Whatever is done, the container holds other things afterwards, of which all is k
 import gast
 
 from s2sgrad.transform import ir
+from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend.hoisting import CHANGING, Hoisting
 from s2sgrad.transform.frontend.kinds import MISSING, SEQUENCES, text
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.unrolling import literal_slice
@@ -36,6 +38,27 @@ class Edits:
             contents, result = self.edited_dict(method, self.contents(container), call, things)
         self.refill(container, contents)
         return result
+
+    def edits_inside(self, node) -> bool:
+        """Does an expression change a container with slots, and go on with what it takes out of it?"""
+        return self.touches_objects(node) and any(map(self.is_edit, syntax.own_nodes(node)))
+
+    def is_edit(self, node) -> bool:
+        method = node.func if isinstance(node, gast.Call) else None
+        return (
+            isinstance(method, gast.Attribute) and method.attr in CHANGING and self.holder(method.value) in self.objects
+        )
+
+    def with_edits_before(self, node):
+        """What an expression gives whose changes of containers are statements before it."""
+        apart = Hoisting(lambda: self.new_name("t"), self.is_edit, lambda name: name not in self.local)
+        said = apart.said(node)
+        if said is None:
+            self.refuse(f"{text(node)} changes a container in a place where that is not compiled", node)
+        statements, left = said
+        for s in statements:
+            self.statement(s, self.names.loads(left))
+        return self.expression(left)
 
     def editable(self, node, statement) -> ir.Value:
         """The list or dict with slots that an expression is a name of, to be changed."""

@@ -217,6 +217,8 @@ class Expressions(InertExpressions):
         made = self.function_named(node)
         if made is not None:
             return made
+        if self.objects and self.edits_inside(node):
+            return self.with_edits_before(node)
         if not self.may_be_active(node):
             known = self.static(node)
             if known is None and self.is_given_function(node):

@@ -15,9 +15,8 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of, is_live
+from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.scan import fed_names
 from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
@@ -255,8 +254,7 @@ class Heap:
         """Is `value` a dict that is filled under this name: with what may carry a derivative, or at literal keys?"""
         if not self.is_new_dict(value):
             return False
-        live = {n for n, thing in self.env.items() if is_live(thing, self)}
-        return (self.is_own(name) and not self.is_placed(name)) or name in fed_names(self.body, live, self.names)
+        return (self.is_own(name) and not self.is_placed(name)) or name in self.reached_names()
 
     def is_new_dict(self, node) -> bool:
         """Is it ``{"a": ..., "b": ...}`` with keys that are written out, each once, or ``dict(a=..., b=...)``?"""

@@ -157,30 +157,6 @@ def counters(statement) -> set:
     return {node.id for node in found} - {node.id for node in others - found}
 
 
-def fed_names(body: list, sources: set, names: syntax.Names) -> set:
-    """The names that stand for what the names `sources` may be a part of, wherever statements of `body` put it.
-
-    What functions that are defined here are given may be anything.
-    """
-    found, ways = set(sources), []
-    for statement in body:
-        ways += assignments(statement)
-        for node in syntax.walk(statement):
-            if isinstance(node, gast.Call):
-                named = set().union(*(root_names(a) for a in node.args))
-                ways.append((named | (root_names(node.func) if isinstance(node.func, gast.Attribute) else set()), node))
-            elif isinstance(node, syntax.FUNCTIONS):
-                found |= set(syntax.parameters(node))
-                ways.append(({getattr(node, "name", "")}, node))
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for fed, node in ways:
-            if names.loads(node) & found:
-                found |= fed
-    return found
-
-
 def handed_over(body: list) -> set:
     """The names that are read for the last time where their list gets another name: ``new`` in ``values = new``.
 

@@ -16,7 +16,7 @@ import gast
 from s2sgrad.transform import ir
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import SEQUENCES, constant_of, is_active
-from s2sgrad.transform.frontend.scan import fed_names, is_pair, jumps
+from s2sgrad.transform.frontend.scan import is_pair, jumps
 from s2sgrad.transform.ir import Kind
 
 MOST_ROUNDS = 4
@@ -62,7 +62,7 @@ class Unrolling:
 
     def counts_slots(self, statement) -> bool:
         """Does what a loop counts say which slot it fills, or which one of a dict it looks up?"""
-        counted = fed_names(statement.body, self.names.stores(statement.target), self.names)
+        counted = self.fed_names(statement.body, self.names.stores(statement.target))
 
         def says(node, place, kinds) -> bool:
             held = self.holder(node) if self.names.loads(place) & counted else None
