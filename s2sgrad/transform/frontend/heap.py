@@ -360,8 +360,8 @@ class Heap:
         return str(value) if plain else None
 
     def is_len(self, call) -> bool:
-        """Is it ``len(name)``, Python's own?"""
-        plain = len(call.args) == 1 and isinstance(call.args[0], gast.Name) and not call.keywords
+        """Is it ``len(xs)`` or ``len(xs[0])``, Python's own?"""
+        plain = len(call.args) == 1 and isinstance(call.args[0], (gast.Name, gast.Subscript)) and not call.keywords
         return plain and getattr(call.func, "id", "") == "len" and self.is_builtin("len", len)
 
     def with_slots(self, node) -> tuple:

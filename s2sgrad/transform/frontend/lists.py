@@ -183,19 +183,33 @@ class Lists:
 
         Only what goes to a name whose elements are set otherwise than at literal places; None where it is none.
         """
-        placed = self.is_placed(name) and (self.is_own(name) or name in self.reached_names())
-        match node:
-            case gast.BinOp(left=gast.List(elts=[element]), op=gast.Mult(), right=times) if placed:
-                n = self.literal_key(times)
-                if type(n) is not int or not 0 < n <= MOST_ITEMS or isinstance(element, gast.Starred):
-                    return None
-                return self.new_list([self.place_value(self.expression(element))] * n, statement)
-            case gast.ListComp(generators=[gast.comprehension(ifs=[])]) if placed:
-                return self.comprehension(node, apart=True)
+        if self.is_placed(name) and (self.is_own(name) or name in self.reached_names()):
+            made = self.item_by_item(node, statement)
+            if made is not None:
+                return made
         copied = self.copied_list(node)
         if copied is None or self.length_of(copied) is None:
             return None
         return self.new_list(self.items_of(self.env[copied.id], statement), statement)
+
+    def item_by_item(self, node, statement) -> ir.Value | None:
+        """A list that is made on the spot, and those in it, with items that are known one by one; None for all else."""
+        match node:
+            case gast.BinOp(left=gast.List(elts=[element]), op=gast.Mult(), right=times):
+                n = self.literal_key(times)
+                if type(n) is not int or not 0 < n <= MOST_ITEMS or isinstance(element, gast.Starred):
+                    return None
+                return self.new_list([self.item_apart(element, statement)] * n, statement)  # the same n times
+            case gast.List(elts=elements) if not any(isinstance(e, gast.Starred) for e in elements):
+                return self.new_list([self.item_apart(e, statement) for e in elements], statement)
+            case gast.ListComp(generators=[gast.comprehension(ifs=[])]):
+                self.apart_items.add(id(node.elt))
+                return self.comprehension(node, apart=True)
+        return None
+
+    def item_apart(self, node, statement) -> ir.Value:
+        """An item of such a list."""
+        return self.item_by_item(node, statement) or self.place_value(self.expression(node))
 
     def copied_list(self, node):
         """The name of the list or tuple of which an expression is a new list of the same things; None for all else."""
@@ -251,7 +265,8 @@ class Lists:
             self.collecting[id(statement)] = thing
             return ir.Constant(None)
         name = function.value.id
-        arguments = self.expressions(call.args)
+        apart = [id(a) in self.apart_items for a in call.args]
+        arguments = [self.item_apart(*call.args, statement)] if any(apart) else self.expressions(call.args)
         base = self.own_list(function.value)  # an argument may have changed it
         edited = None
         if base.type.items is not None and not self.is_stored_to(name, base.type):

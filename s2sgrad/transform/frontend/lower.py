@@ -162,6 +162,7 @@ class Lowering(
         self.objects: dict = {}  # a container with slots -> the object that it is
         self.opaque: dict = {}
         self.placed: dict = {}  # the name of a list -> whether elements are changed where only the run knows
+        self.apart_items: set = set()  # the ids of items of lists that are known one by one, and are lists, too
         self.unplaced: dict = {}  # what stands in a container for a function that exists while compiling only -> where
         self.lambdas: dict = {}  # the ids of those that stay as they are -> what calls of them call
         self.work: dict = {}  # the names of arrays outside that are written to

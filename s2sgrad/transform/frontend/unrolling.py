@@ -216,7 +216,7 @@ class Unrolling:
 
     def length_of(self, node) -> int | None:
         """The length of a list or tuple of differentiated values, where that is known."""
-        thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.held_item(node)
         if not isinstance(thing, ir.Value) or thing.type.kind not in SEQUENCES:
             return None
         if not is_active(thing) and thing not in self.objects and not self.holds_sure_functions(node):
@@ -225,7 +225,7 @@ class Unrolling:
 
     def holds_sure_functions(self, node) -> bool:
         """Is a name one of a container that nobody changes and that holds functions which are known?"""
-        return node.id not in self.mutable and holds_functions(self.env[node.id].type)
+        return isinstance(node, gast.Name) and node.id not in self.mutable and holds_functions(self.env[node.id].type)
 
     def fixed_length(self, node) -> int | None:
         """The length of such a list or tuple, or of an argument that nobody changes while the function runs."""

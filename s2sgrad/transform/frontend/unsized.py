@@ -147,8 +147,11 @@ class Unsized:
 
 
 def is_place(node, name: str) -> bool:
-    """Does a piece of syntax store to ``name[i]``, where `i` is no literal?"""
+    """Does a piece of syntax store to ``name[i]``, or ``name[i][j]``, where `i` or `j` is no literal?"""
     if not isinstance(node, gast.Subscript) or not isinstance(node.ctx, gast.Store):
         return False
-    is_name = isinstance(node.value, gast.Name) and node.value.id == name
-    return is_name and constant_of(node.slice, MISSING) is MISSING and not isinstance(node.slice, gast.Slice)
+    known = True
+    while isinstance(node, gast.Subscript):
+        known = known and (constant_of(node.slice, MISSING) is not MISSING or isinstance(node.slice, gast.Slice))
+        node = node.value
+    return isinstance(node, gast.Name) and node.id == name and not known
