@@ -24,7 +24,6 @@ from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.transform import ir, optimize, pipeline, reverse, walk
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.classes import attributes
 from s2sgrad.transform.emit import emit
 from s2sgrad.transform.emit.export import export
 from s2sgrad.transform.emit.load import annotate, load
@@ -65,14 +64,11 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     # a function is known where the call leaves it to its default
     known = {n: v for n, v in bound.arguments.items() if n not in passed and is_definition(v)}
     for name, value in bound.arguments.items():
-        hides = [
-            attribute
-            for attribute in trees.hidden(value)
-            if attribute not in (attributes(value) or trees.fields_of(type(value)) or ())
-        ]
-        if hides:
+        if found := trees.hiding(value):
+            holder, attribute = found
+            what = "the object" if holder is value else f"an object of type {type(holder).__name__} in what is"
             raise CompileError(
-                f"the object passed as {name} has an attribute {hides[0]} of its own that hides the one of its class"
+                f"{what} passed as {name} has an attribute {attribute} of its own that hides the one of its class"
             )
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
     if not trees.are_in_one_piece(bound.arguments):

@@ -238,7 +238,7 @@ def _kind(value, cls, within: int):
         return cls, kinds(value, within)
     names = fields_of(cls)
     if names is not None:
-        return cls, kinds([getattr(value, name, None) for name in names], within)
+        return cls, kinds([getattr(value, name, None) for name in names], within), hidden(value)
     if isinstance(value, np.ndarray):
         return cls, value.dtype, tuple([min(n, 2) for n in value.shape])
     if cls in classes.FUNCTIONS:
@@ -332,7 +332,7 @@ def _like(length: str, n: int) -> str:
 
 
 def hidden(value) -> tuple:
-    """The attributes of the class of `value` that are hidden by attributes of the object itself.
+    """The attributes of the class of `value` that are hidden by attributes of the object itself, which are no fields.
 
     Examples
     --------
@@ -346,7 +346,25 @@ def hidden(value) -> tuple:
     own = getattr(value, "__dict__", None)
     if not own or isinstance(value, type | ModuleType | FunctionType | np.ufunc):
         return ()
-    return tuple([name for name in own if hasattr(type(value), name) and name not in functools.WRAPPER_ASSIGNMENTS])
+    told = (*functools.WRAPPER_ASSIGNMENTS, *(fields_of(type(value)) or ()))
+    return tuple([name for name in own if hasattr(type(value), name) and name not in told])
+
+
+def hiding(tree) -> tuple | None:
+    """The first object in a tree that hides an attribute of its class in a way that its type does not tell, and which.
+
+    >>> class Model:
+    ...     __slots__ = "__dict__"
+    ...     def step(self): ...
+    >>> model = Model()
+    >>> model.step = print
+    >>> hiding({"models": [model]})[1], hiding([np.ones(2)])
+    ('step', None)
+    """
+    for value in [*_changeable(tree), *classes.leaves(tree)]:
+        if attributes(value) is None and (names := hidden(value)):
+            return value, names[0]
+    return None
 
 
 def are_in_one_piece(tree) -> bool:

@@ -1,6 +1,7 @@
 """Derivatives of functions that change objects of the caller's: what these hold afterwards, what is assumed of them."""
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -77,6 +78,32 @@ def test_it_is_compiled_anew_when_an_attribute_is_of_another_kind():
     box.k, box.scale = 1, "unused"
     np.testing.assert_allclose(derivative(X), 6 * X)
     assert derivative.engine == "compiled"
+
+
+@dataclass
+class Spring:
+    k: float
+
+    def energy(self, x):
+        return self.k * np.sum(x**2)
+
+
+@pytest.mark.parametrize(
+    ("inside", "f"),
+    [
+        (lambda spring: spring, lambda spring, x: spring.energy(x)),
+        (lambda spring: [spring], lambda springs, x: springs[0].energy(x)),
+        (lambda spring: Pair(spring, 1.0), lambda pair, x: pair.a.energy(x)),
+    ],
+)
+def test_a_dataclass_that_hides_a_method_is_not_taken_for_one_that_does_not(inside, f):
+    derivative = s2sgrad.grad(f, argnums=1)
+    np.testing.assert_array_equal(derivative(inside(Spring(2.0)), X), 4 * X)
+    assert derivative.engine == "compiled"
+    other = Spring(2.0)
+    other.energy = lambda x: 3.0 * np.sum(x)
+    np.testing.assert_array_equal(derivative(inside(other), X), 3 * np.ones(3))
+    np.testing.assert_array_equal(s2sgrad.grad(f, argnums=1)(inside(other), X), 3 * np.ones(3))
 
 
 def test_a_long_list_in_an_object_may_grow():
