@@ -11,8 +11,14 @@ _LEAVES = frozenset((np.ndarray, float, int, complex, np.float64, np.float32, Tr
 _OPTIONS = {"none_is_leaf": True, "namespace": "s2sgrad"}
 
 
-def _is_dataclass(x):
+def is_dataclass(x) -> bool:
+    """Is it an instance of a dataclass?"""
     return hasattr(type(x), "__dataclass_fields__") and not isinstance(x, type)
+
+
+def tops(tree) -> list:
+    """The leaves of `tree`, dataclasses taken for such."""
+    return optree.tree_leaves(tree, is_leaf=is_dataclass, **_OPTIONS)
 
 
 def flatten(tree):
@@ -26,13 +32,13 @@ def flatten(tree):
     """
     if type(tree) in _LEAVES:
         return [tree], only
-    tops, spec = optree.tree_flatten(tree, is_leaf=_is_dataclass, **_OPTIONS)
-    if not any(_is_dataclass(top) for top in tops):
+    tops, spec = optree.tree_flatten(tree, is_leaf=is_dataclass, **_OPTIONS)
+    if not any(is_dataclass(top) for top in tops):
         return tops, spec.unflatten
     parts = []
     leaves = []
     for top in tops:
-        if _is_dataclass(top):
+        if is_dataclass(top):
             names = [f.name for f in dataclasses.fields(top)]
             inner, rebuild = flatten([getattr(top, n) for n in names])
             parts.append((len(inner), _rebuilder(top, names, rebuild)))

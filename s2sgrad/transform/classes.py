@@ -8,7 +8,7 @@ from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 
 import numpy as np
 
-from s2sgrad.runtime.trees import flatten
+from s2sgrad.runtime.trees import is_dataclass, tops
 
 TRUSTED = {
     "numpy", "scipy", "math", "cmath", "operator", "builtins", "_operator", "random", "time", "_random",
@@ -19,6 +19,8 @@ TRUSTED = {
 FUNCTIONS = frozenset([FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum)])  # each equals itself only
 
 NAMEDTUPLE = ("_replace", "_asdict")  # methods that every namedtuple has
+
+_DATA = (bool, int, float, complex, str, type(None))
 
 # What makes objects of a class more than a place for attributes.
 _OWN_WAYS = frozenset(
@@ -121,18 +123,49 @@ def attributes(value, within: int = 0) -> dict | None:
 
 
 def leaves(tree) -> list:
-    """The leaves of a tree, and what the objects of plain classes hold that are among them.
+    """The leaves of a tree, and what the dataclasses and the objects of plain classes hold that are in it.
+
+    Their classes may hold arrays, too, and lists of such.
 
     >>> leaves([SimpleNamespace(w=1.5), 2.5])[1:]
     [2.5, 1.5]
+    >>> class Net:
+    ...     rate, scales = 0.5, [2.0, 3.0]
+    >>> Net.__module__ = "program"
+    >>> leaves([Net(), Net()])[2:]
+    [2.0, 3.0]
     """
-    found, seen = list(flatten(tree)[0]), set()
-    for x in found:
-        own = attributes(x)
-        if own is not None and id(x) not in seen:
-            seen.add(id(x))
-            found += flatten(list(own.values()))[0]
+    found, queue, seen = [], tops(tree), set()
+    for x in queue:
+        cls = type(x)
+        if cls in LEAVES:
+            found.append(x)
+            continue
+        if is_dataclass(x):
+            fields = {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if hasattr(x, f.name)}
+            own = {**getattr(x, "__dict__", {}), **fields}
+        else:
+            found.append(x)
+            own = attributes(x)
+        if own is None or id(x) in seen:
+            continue
+        queue += tops([*own.values()] if cls in seen else [*own.values(), *data_of(cls)])
+        seen |= {id(x), cls}
     return found
+
+
+def data_of(cls) -> list:
+    """What a class holds that may be, or hold, an array.
+
+    >>> class Net:
+    ...     rate, scales = 0.5, [2.0, 3.0]
+    ...     def step(self, w): return w * self.rate
+    >>> Net.__module__ = "program"
+    >>> data_of(Net)
+    [[2.0, 3.0]]
+    """
+    members = [item for c in cls.__mro__ if not is_trusted(c) for item in vars(c).items()]
+    return [v for name, v in members if type(v) not in _NO_DATA and name[:2] != "__" and name != "_abc_impl"]
 
 
 def identity(value):
@@ -181,6 +214,9 @@ def opaque_among(found: list, plain: tuple = ()):
             return x
     return None
 
+
+# What holds no arrays, or is looked at by its calls and reads.
+_NO_DATA = FUNCTIONS | {*_DATA, staticmethod, classmethod, property, functools.cached_property, type, abc.ABCMeta}
 
 # The commonest leaves, of which nothing needs to be asked.
 LEAVES = frozenset(

@@ -152,6 +152,52 @@ def test_an_argument_that_is_written_to_may_be_an_array_that_a_called_function_r
     assert np.isnan(value)  # code that the tape does not see has read what carries a derivative
 
 
+class Held:
+    held = OUTSIDE
+
+
+class Listed(Held):
+    held = [OUTSIDE]
+
+    def at(self, i):
+        return self.held[0][i]
+
+
+@dataclass
+class Kept:
+    k: float
+
+
+KEPT = Kept(1.0)
+KEPT.held = OUTSIDE
+
+
+@pytest.mark.parametrize(
+    ("holder", "read"),
+    [
+        (Held(), lambda o, x: o.held[0] * x),
+        (Listed(), lambda o, x: o.at(0) * x),
+        ([Listed()], lambda o, x: o[0].at(0) * x),
+        (KEPT, lambda o, x: o.held[0] * x),
+    ],
+)
+def test_an_argument_that_is_written_to_may_be_an_array_that_a_class_holds(holder, read):
+    def f(x, holder):
+        x[0] = 2.0 * x[1]
+        return read(holder, x[2])
+
+    g = value_and_grad(f)
+    OUTSIDE[:] = X
+    value, dx = g(X.copy(), holder)
+    assert value == f(X.copy(), holder)
+    np.testing.assert_allclose(dx, grad(f, mode="tape")(X.copy(), holder))
+    try:
+        value, dx = g(OUTSIDE, holder)
+    except TapeError:
+        return
+    assert np.isnan(value)  # code that the tape does not see has read what carries a derivative
+
+
 def read_elsewhere(i):
     return ELSEWHERE[0][i] + found_there(i)
 
