@@ -14,9 +14,17 @@ _HELPERS = unbroadcast.__module__  # of their arguments that have no derivative,
 
 
 class GeneralForm(Form):
-    """How a call with a linear or general rule is pulled back; `saved` is (out, args, kwargs)."""
+    """How a call with a linear or general rule is pulled back; `saved` is (out, args, kwargs).
 
-    __slots__ = ("paths",)
+    Attributes
+    ----------
+    paths : list of tuple
+        Where the differentiated arguments stand.
+    flows : bool
+        Whether a derivative flows to any of them; else only their shapes and types count.
+    """
+
+    __slots__ = ("flows", "paths")
 
     def restore(self, node, tensor):
         out, args, kwargs = node.saved
@@ -86,11 +94,13 @@ FORMS = {}  # what a call looks like -> its form
 
 
 def general_node(function, rule, arguments, out):
-    """The node of a call whose rule is linear or general."""
+    """The node of a call whose rule is linear or general; None where no derivative flows through it."""
     key = (function, len(arguments.args), tuple(arguments.kwargs), tuple(arguments.paths))
     form = FORMS.get(key)
     if form is None:
         form = FORMS[key] = _general_form(function, rule, arguments)
+    if not form.flows:
+        return None
     if rule.kind == "linear" and len(arguments.args) == 1:
         # an adjoint looks at the shape and type of its argument only: it need not be kept from change
         args, kwargs = arguments.args, arguments.kwargs
@@ -163,4 +173,5 @@ def _general_form(function, rule, arguments):
     fitted = (lambda pull, _: pull) if of_the_house else (lambda pull, fit: _fitted(pull, fit, paths))
     form = GeneralForm(title(function), fitted(make(rule.pullbacks, joint), _fit), make_twin=make_twin)
     form.paths = arguments.paths
+    form.flows = bool(names)
     return form

@@ -491,3 +491,25 @@ def test_batches_of_no_vectors():
         grad(x * x, x, torch.ones(0, 2), is_grads_batched=True)
     with pytest.raises(ValueError, match="None is not"):
         grad((x * x).sum(), x, is_grads_batched=True)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.expand(3, 2),
+        lambda x: x + torch.ones(3, 2, dtype=F64),
+        lambda x: x * torch.ones(3, 2, dtype=F64),
+        lambda x: x - x.mean(),
+        lambda x: x.sort()[0],
+        lambda x: x.gather(0, torch.tensor([0, 0])),
+        lambda x: x.index_select(0, torch.tensor([0])),
+        lambda x: x.median(),
+        lambda x: x.take(torch.tensor([1, 1])),
+    ],
+)
+def test_a_constant_gradient_does_not_require_grad_where_only_shapes_of_the_inputs_count(f):
+    x = leaf(1.0, 2.0)
+    (g,) = grad(f(x).sum(), x, create_graph=True)
+    assert not g.requires_grad and g.grad_fn is None
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        grad(g.sum(), x)
