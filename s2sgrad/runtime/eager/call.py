@@ -59,24 +59,37 @@ def call(name, function, *args, **kwargs):
     -------
     Tensor, or a tuple or list of them as `function` returns
     """
-    if not PAUSED.count:
-        out = by_plan(name, function, args, kwargs)
-        if out is not None:
-            return _narrowed(out, function, args) if out._a.dtype is _F32 else out
-    arguments = _Arguments(args)
-    traced_args = tuple([arguments.traced(a) for a in args])
-    traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
-    before = next(COUNTER)
     try:
+        if not PAUSED.count:
+            out = by_plan(name, function, args, kwargs)
+            if out is not None:
+                return _narrowed(out, function, args) if out._a.dtype is _F32 else out
+        arguments = _Arguments(args)
+        traced_args = tuple([arguments.traced(a) for a in args])
+        traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
+        before = next(COUNTER)
         out = apply(function, traced_args, traced_kwargs)
-    except TypeError as error:
-        if "not supported for the input types" in str(error) or "did not contain a loop" in str(error):
-            raise NotImplementedError(f"{name}: not defined for tensors of {_types(arguments.tensors)}") from None
-        raise
+    except (TypeError, ValueError) as error:
+        raise _in_words(error, name, args) from None
     out = _wrap(out, name, function, arguments, before, True)
     if not PAUSED.count and type(out) is Tensor and out._node is not None and out._node.number > before:
         remember(name, function, args, kwargs, out)
     return _narrowed(out, function, args) if type(out) is Tensor and out._a.dtype is _F32 else out
+
+
+def _in_words(error, name, args):
+    """NumPy's complaint about the arguments of an operation, of the class that users of torch expect."""
+    title = (name or "NumPy").partition(".")[0].lower()
+    if isinstance(error, np.exceptions.AxisError):
+        return IndexError(f"{title}: Dimension out of range ({error})")
+    if isinstance(error, np.linalg.LinAlgError):
+        return error
+    if isinstance(error, ValueError):
+        return RuntimeError(f"{title}: {error}")
+    if "ufunc" in str(error) or "did not contain a loop" in str(error) or "numpy boolean subtract" in str(error):
+        types = _types([a for a in args if isinstance(a, Tensor)])
+        return NotImplementedError(f"{name}: not defined for tensors of {types}")
+    return error
 
 
 def _narrowed(out, function, args):

@@ -30,7 +30,9 @@ def _plain(function, name, complex_too=True, of_integers=False):
                 if type(other) is Tensor and other._plain is a.dtype and other._a.shape == a.shape:
                     return new(np.asarray(function(a, other._a)), None)
         x, y = _operand(input), _operand(other)
-        if not complex_too and any(isinstance(v, Tensor) and v._a.dtype.kind == "c" for v in (x, y)):
+        if not complex_too and any(
+            v._a.dtype.kind == "c" if isinstance(v, Tensor) else type(v) is complex for v in (x, y)
+        ):
             raise NotImplementedError(f"{name} is not defined for complex tensors: they have no order")
         (x, y), _ = promoting(x, y)
         for v in (x, y):
@@ -93,22 +95,36 @@ for _name, _function in (
 Tensor.__invert__ = Tensor.bitwise_not
 
 
+def _tensors(*operands):
+    for x in operands:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"a Tensor is expected, not {type(x).__name__}")
+        refresh(x)
+
+
 @op(method=True)
 def equal(input, other):
     """Whether two tensors have the same shape and elements."""
+    _tensors(input, other)
     return input._a.shape == other._a.shape and bool(np.all(input._a == other._a))
 
 
 @op()
 def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether two tensors agree within tolerances."""
-    return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
+    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._a))
 
 
 @op()
 def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Where two tensors agree within tolerances."""
-    return new(np.asarray(np.isclose(input._a, other._a, rtol, atol, equal_nan)), None)
+    _tensors(input, other)
+    if input._a.dtype != other._a.dtype:
+        raise RuntimeError(
+            f"tensors of one type are compared within tolerances, not of {input.dtype!r} and {other.dtype!r}"
+        )
+    (x, y), _ = promoting(input, other)
+    return new(np.asarray(np.isclose(x._a, y._a, rtol, atol, equal_nan)), None)
 
 
 # ---------------------------------------------------------------- choices
@@ -146,18 +162,30 @@ def masked_fill(input, mask, value):
 @op()
 def heaviside(input, values):
     """0 below zero, 1 above, `values` at zero."""
-    return undifferentiable("heaviside", new(np.asarray(np.heaviside(input._a, values._a)), None), (input, values))
+    _tensors(input, values)
+    if input._a.dtype != values._a.dtype or input._a.dtype.kind == "c":
+        raise RuntimeError(f"heaviside is of two real tensors of one type, not of {input.dtype!r} and {values.dtype!r}")
+    (x, y), d = promoting(input, values)
+    return undifferentiable("heaviside", new(np.asarray(np.heaviside(x._a, y._a), d.numpy), None), (x, y))
+
+
+def _comparable(*operands):
+    _tensors(*operands)
+    if any(x._a.dtype.kind == "c" for x in operands):
+        raise RuntimeError("complex numbers have no order: fmax and fmin are not defined for them")
 
 
 @op()
 def fmax(input, other):
     """The larger of two, a number rather than nan; of equal ones, the first."""
+    _comparable(input, other)
     return where((input >= other) | other.isnan(), input, other)
 
 
 @op()
 def fmin(input, other):
     """The smaller of two, a number rather than nan; of equal ones, the first."""
+    _comparable(input, other)
     return where((input <= other) | other.isnan(), input, other)
 
 

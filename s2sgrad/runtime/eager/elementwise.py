@@ -24,7 +24,8 @@ def promoting(x, y):
             np.broadcast_shapes(x._a.shape, y._a.shape)
         except ValueError:
             raise RuntimeError(
-                f"The sizes {list(x._a.shape)} and {list(y._a.shape)} do not match: dimensions must be equal or 1"
+                f"The size of tensor a {list(x._a.shape)} must match the size of tensor b {list(y._a.shape)}: "
+                "dimensions must be equal or 1"
             ) from None
     return [_of_type(v, d) for v in (x, y)], d
 
@@ -330,6 +331,7 @@ _NOT_OF = {
     "erf": "c", "erfc": "c", "logit": "c", "relu": "bc", "floor": "bc", "ceil": "bc", "trunc": "bc", "round": "bc",
     "sign": "c", "neg": "b", "abs": "b", "deg2rad": "c", "rad2deg": "c",
 }  # fmt: skip
+_NOT_ALLOWED = {("neg", "b"), ("relu", "b"), ("deg2rad", "c"), ("rad2deg", "c")}  # others are not implemented
 _KINDS = {"b": "bool", "c": "complex"}
 
 
@@ -341,7 +343,7 @@ def _refusing(name, f):
 
     def forward(input):
         if isinstance(input, Tensor) and (kind := input._a.dtype.kind) in kinds:
-            error = RuntimeError if kind == "b" and name in ("neg", "relu") else NotImplementedError
+            error = RuntimeError if (name, kind) in _NOT_ALLOWED else NotImplementedError
             raise error(f"{name} is not defined for {_KINDS[kind]} tensors")
         return f(input)
 
@@ -406,6 +408,8 @@ Tensor.__abs__ = abs
 
 @method("__pos__")
 def positive(self):
+    if self._a.dtype.kind == "b":
+        raise RuntimeError("positive is not defined for bool tensors")
     return self
 
 

@@ -88,6 +88,26 @@ def _has_arrays(key):
     return type(key) is bool or type(key) is tuple and any(type(k) is _ndarray or type(k) is bool for k in key)
 
 
+def divided(key):
+    """A key in two: numbers, which choose slices first, and the rest; None where NumPy makes no difference.
+
+    NumPy counts numbers among the arrays of a key, and puts what these choose in front where they do not stand
+    together.
+    """
+    if type(key) is not tuple or not any(type(k) is int for k in key) or not any(type(k) is _ndarray for k in key):
+        return None
+    places = [i for i, k in enumerate(key) if type(k) is int or type(k) is _ndarray]
+    if places[-1] - places[0] == len(places) - 1:
+        return None
+    first = []
+    for k in key:
+        if type(k) is int or k is Ellipsis:
+            first.append(k)
+        elif k is not None:
+            first += [slice(None)] * (k.ndim if type(k) is _ndarray and k.dtype == bool else 1)
+    return tuple(first), tuple([k for k in key if type(k) is not int])
+
+
 _item_forms = {}
 
 
@@ -119,6 +139,9 @@ def getitem(self, key):
     if type(key) is tuple and not key:
         return no_alias(self)
     if type(key) is _ndarray or _has_arrays(key):
+        parts = divided(key)
+        if parts is not None:
+            self, key = getitem(self, parts[0]), parts[1]
         out = call(_name(key), operator.getitem, self, key)
         if out._base is None and not out._a.flags.c_contiguous:
             out._a = np.ascontiguousarray(out._a)  # where slices meet arrays, NumPy's copy lies otherwise

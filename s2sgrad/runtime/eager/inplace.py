@@ -23,7 +23,7 @@ from s2sgrad.runtime.eager import (  # noqa: F401 (what has variants in place)
 from s2sgrad.runtime.eager.call import cast
 from s2sgrad.runtime.eager.elementwise import UNARY, _operand
 from s2sgrad.runtime.eager.graph import count_write
-from s2sgrad.runtime.eager.indexing import chooses, plain_index
+from s2sgrad.runtime.eager.indexing import chooses, divided, plain_index
 from s2sgrad.runtime.eager.keeping import like, stand_in
 from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
@@ -302,6 +302,9 @@ def copy_(self, src, non_blocking=False):
 @method("__setitem__")
 def setitem(self, key, value):
     key = plain_index(key)
+    parts = divided(key)
+    if parts is not None:
+        return setitem(self[parts[0]], parts[1], value)
     target = np.shape(stand_in(self._a)[key])  # which raises where the index leaves the tensor
     check_writable(self)
     if isinstance(value, np.ndarray):

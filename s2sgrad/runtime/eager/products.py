@@ -1,6 +1,6 @@
 """Products and linear algebra."""
 
-import contextlib
+import string
 
 import numpy as np
 
@@ -27,8 +27,9 @@ def _multiplied(name, function, x, y):
     _same_type(x, y)
     try:
         return call(name, function, x, y)
-    except ValueError as error:
-        raise RuntimeError(f"shapes {list(x._a.shape)} and {list(y._a.shape)} cannot be multiplied: {error}") from None
+    except RuntimeError as error:
+        shapes = " and ".join(["x".join(map(str, t._a.shape)) for t in (x, y)])
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes}): {error}") from None
 
 
 @op()
@@ -43,15 +44,6 @@ def matmul(input, other):
 _product = product("Mm", np.matmul, lambda x, y: matmul(x, y) if isinstance(y, Tensor) else NotImplemented)
 Tensor.__matmul__ = lambda self, other: _product(self, other)
 Tensor.__rmatmul__ = lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented
-
-
-@contextlib.contextmanager
-def _shapes_fit(name):
-    """What NumPy says of shapes that do not fit, in the class of errors that users of tensors expect."""
-    try:
-        yield
-    except ValueError as error:
-        raise RuntimeError(f"{name}: {error}") from None
 
 
 def _of_dimensions(name, title, m, n):
@@ -122,23 +114,31 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     return _scaled(beta, input) + alpha * bmm(batch1, batch2).sum(0)
 
 
+def _lettered(arguments):
+    """The equation that ``(operand, numbers, operand, numbers, ..., numbers of the result)`` says, and the operands."""
+    count = len(arguments) // 2
+    operands, axes = arguments[0 : 2 * count : 2], [*arguments[1 : 2 * count : 2], *arguments[2 * count :]]
+    words = ["".join(["..." if i is ... else string.ascii_letters[i] for i in numbers]) for numbers in axes]
+    return ",".join(words[:count]) + "".join([f"->{word}" for word in words[count:]]), operands
+
+
 @op(method=False)
 def einsum(equation, *operands):
-    """Sums of products, by the letters of the axes."""
+    """Sums of products, by the letters of the axes; or by their numbers, after each operand and for the result."""
+    if isinstance(equation, Tensor):
+        equation, operands = _lettered((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], tuple | list):
         operands = tuple(operands[0])
     _same_type(*operands)
     if operands[0].dtype is dtypes.bfloat16:  # which NumPy's own does not take
         return cast(einsum(equation, *[cast(x, dtypes.float32) for x in operands]), dtypes.bfloat16)
-    with _shapes_fit("einsum"):
-        return call("Einsum", np.einsum, equation, *operands)
+    return call("Einsum", np.einsum, equation, *operands)
 
 
 @op(method=False)
 def tensordot(a, b, dims=2):
     """Sums of products over several axes."""
-    with _shapes_fit("tensordot"):
-        return call("Tensordot", np.tensordot, a, b, dims)
+    return call("Tensordot", np.tensordot, a, b, dims)
 
 
 @op()

@@ -19,10 +19,11 @@ from s2sgrad.runtime.record import recorder
 
 def axes(x, dim):
     """`dim` as NumPy's ``axis``."""
-    if dim is None or not isinstance(dim, int) and not dim:
+    if dim is None or isinstance(dim, tuple | list) and not dim:
         return None
-    if isinstance(dim, int):
-        return _axis(x, dim) if x._a.ndim else None
+    if not isinstance(dim, tuple | list):
+        dim = _axis(x, dim)
+        return dim if x._a.ndim else None
     found = [_axis(x, d) for d in dim]
     if len(set(found)) < len(found):
         raise RuntimeError(f"a dim appears multiple times in {list(dim)}")
@@ -522,9 +523,7 @@ def _softmax(name, function):
             raise NotImplementedError(f"{name} is not defined for {x.dtype!r}: give a dtype")
         if dim is None:
             dim = 0 if x._a.ndim in (0, 1, 3) else 1
-        if x._a.ndim == 0:
-            return call(name, function, x.reshape(1), 0).reshape(())
-        return call(name, function, x, _axis(x, dim))
+        return _along(lambda x, axis: call(name, function, x, axis), x, dim)
 
     return forward
 

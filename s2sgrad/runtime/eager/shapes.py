@@ -1,6 +1,7 @@
 """Operations that move elements or look at them another way: mostly views."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -50,7 +51,10 @@ def reshape(input, *shape):
 def view(self, *shape):
     """Another shape, or another type, of the same memory."""
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        out = new(self._a.view(shape[0].numpy), None)
+        try:
+            out = new(self._a.view(shape[0].numpy), None)
+        except ValueError as error:
+            raise RuntimeError(f"view: {error}") from None
         as_view(self, out, ())
         return out
     refresh(self)
@@ -102,9 +106,21 @@ def unflatten(input, dim, sizes):
 
 def _axis(x, dim):
     n = max(x._a.ndim, 1)
+    if type(dim) is not int:
+        dim = _whole(dim)
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim % n
+
+
+def _whole(dim):
+    """The number of a dimension, which NumPy's integers and tensors of one may be, too."""
+    try:
+        if not isinstance(dim, bool):
+            return operator.index(dim)
+    except TypeError:
+        pass
+    raise TypeError(f"a dimension is an integer, not {dim!r}") from None
 
 
 @op()
@@ -127,7 +143,7 @@ def transpose(input, dim0, dim1):
 def permute(input, *dims):
     """The axes in another order."""
     dims = sizes(dims)
-    if sorted(d % max(input._a.ndim, 1) for d in dims) != list(range(input._a.ndim)):
+    if sorted(_axis(input, d) for d in dims) != list(range(input._a.ndim)):
         raise RuntimeError(f"permute({list(dims)}): every axis of the tensor must appear once")
     return call("Permute", np.transpose, input, dims)
 
@@ -162,7 +178,7 @@ enter("adjoint", lambda input: transpose(input, -2, -1).conj())
 @op()
 def unsqueeze(input, dim):
     """A new axis of length 1."""
-    n = input._a.ndim + 1
+    dim, n = _whole(dim), input._a.ndim + 1
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return call("Unsqueeze", np.expand_dims, input, dim)
@@ -311,10 +327,7 @@ def as_strided(input, size, stride, storage_offset=0):
         raise RuntimeError("as_strided is of tensors without gaps in their memory: use contiguous()")
     axes = sorted(range(a.ndim), key=lambda i: (-a.strides[i], -a.shape[i]))
     line = reshape(permute(input, *axes), -1) if a.ndim else reshape(input, 1)
-    try:
-        return call("AsStrided", strided, line, sizes((size,)), sizes((stride,)), storage_offset)
-    except ValueError as error:
-        raise RuntimeError(f"as_strided: {error}") from None
+    return call("AsStrided", strided, line, sizes((size,)), sizes((stride,)), storage_offset)
 
 
 @op()
@@ -369,7 +382,7 @@ def cat(tensors, dim=0):
         tensors = [x.reshape(nothing) if x._a.shape == (0,) else x for x in tensors]
     try:
         return _row_by_row(call("Cat", np.concatenate, tensors, dim))
-    except ValueError as error:
+    except RuntimeError as error:
         raise RuntimeError(f"cat: sizes must match except in dimension {dim}: {error}") from None
 
 
@@ -385,7 +398,7 @@ def stack(tensors, dim=0):
     """Tensors side by side along a new axis."""
     try:
         return _row_by_row(call("Stack", np.stack, _alike(tensors), dim))
-    except ValueError as error:
+    except RuntimeError as error:
         raise RuntimeError(f"stack expects each tensor to be of equal size: {error}") from None
 
 

@@ -251,7 +251,7 @@ def binary(name, function, prepare=operands, with_number=2, number_name=None, ot
     def broadcast(x, y):
         try:
             return call(name, function, x, y)
-        except ValueError:
+        except RuntimeError:
             return careful(x, y)  # which says what does not fit
 
     no_tensor = "type(x) is not Tensor and not isinstance(x, Tensor)"
