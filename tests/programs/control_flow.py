@@ -466,3 +466,60 @@ def part_of_an_array_that_a_return_may_come_before(x, k):
             return k
     held.insert(0, np.concatenate([u[2:], x[:2]]))
     return sum(np.sum(v * v) for v in held)
+
+
+@program(0.7, 3, engine="compiled", smooth=True)
+@program(0.7, 2, engine="compiled", smooth=True, name="match_pairs-even")
+@program(0.7, 1, engine="compiled", smooth=True, name="match_pairs-guarded")
+@program(0.7, 0, engine="compiled", smooth=True, name="match_pairs-zero")
+def match_pairs(x, n):
+    k = 5
+    y = x * k
+    match (n, n % 2):
+        case (0, _):
+            y = y * x
+        case (k, 1) if k > 1:
+            y = np.sin(y) * k
+        case (k, 0 | 4) as both:
+            y = y + x**k
+            y = y * both[0]
+        case _:
+            y = -y
+    return y * k
+
+
+@program(0.7, 3, engine="compiled", smooth=True)
+@program(0.7, 2, engine="compiled", smooth=True, name="match_binds_what_is_saved-even")
+def match_binds_what_is_saved(x, n):
+    k = n - 1
+    y = np.sin(x) * k
+    match (n, n % 2):
+        case (k, 1) if k > 1:
+            pass
+    return y * k
+
+
+@program(0.7, {"k": 3}, engine="tape", smooth=True)
+def match_of_a_mapping(x, options):
+    k = 2
+    y = np.sin(x) * k
+    match options:
+        case {"k": k}:
+            pass
+    return y * k
+
+
+@program(0.7, 0.3, engine="compiled", smooth=True)
+@program(0.7, 1.3, engine="compiled", smooth=True, name="match_on_what_flows-more")
+def match_on_what_flows(x, y):
+    for i in range(4):
+        match (i, x * y):
+            case (0, z) if z > 0.5:
+                x = x * z
+            case (1, z):
+                y = y + z * z
+            case (2, z) | (3, z) if z < 0.0:
+                return x
+            case _:
+                x = x * y
+    return x * y

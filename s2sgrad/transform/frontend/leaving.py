@@ -26,11 +26,13 @@ the other branch, and the block is left after it.
 """
 
 import itertools
+from collections import Counter
 
 import gast
 
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.hoisting import Hoisting, changed
+from s2sgrad.transform.frontend.matching import as_chain, counted
 from s2sgrad.transform.frontend.scan import breaks
 from s2sgrad.transform.frontend.trying import going_on, is_attempt, is_passed_through, one_thing_each
 
@@ -71,6 +73,7 @@ class Leaving:
         self.parts: set = set()
         self.read: dict = {}
         self.result = self.returned = ""
+        self.counts: Counter = Counter()
         self.is_apart = is_apart
         self.changing = changing
         wanted = lambda n: isinstance(n, gast.NamedExpr) or is_apart(n)  # noqa: E731
@@ -79,6 +82,7 @@ class Leaving:
 
     def body(self, statements: list) -> list:
         """The body of the function, the `return` statements in its loops and the `else` of its loops said otherwise."""
+        self.counts = counted(statements)
         return self.block(statements, False, None)
 
     def fresh(self, name: str) -> str:
@@ -136,8 +140,9 @@ class Leaving:
             return [placed(gast.If(s.test, *parts), s)]
         if isinstance(s, (gast.For, gast.While)):
             return self.loop(s, inside, flag)
-        if isinstance(s, gast.Match) and all(is_simple(c.pattern) and c.guard is None for c in s.cases):
-            return self.block(self.match(s), inside, flag)
+        if isinstance(s, gast.Match):
+            chain = as_chain(s, self.fresh, self.counts, self.changing)
+            return [s] if chain is None else self.block(chain, inside, flag)
         if isinstance(s, gast.With):
             return self.with_(s, inside, flag)
         if isinstance(s, gast.Try) and (is_passed_through(s) or is_attempt(s)):
@@ -190,23 +195,6 @@ class Leaving:
         leave = placed(gast.If(placed(gast.UnaryOp(gast.Not(), test), s), [placed(gast.Break(), s)], []), s)
         turn = [*self.block(first, False, None), leave, *body]
         return placed(gast.While(placed(gast.Constant(True, None), s), turn, []), s)
-
-    def match(self, s) -> list:
-        """A `match` over literals as a chain of `if`."""
-        name = s.subject.id if isinstance(s.subject, gast.Name) else self.fresh("subject")
-        first = [] if isinstance(s.subject, gast.Name) else [assign(name, s.subject, s)]
-        chain: list = []
-        for case in reversed(s.cases):
-            body, test = case.body, tested(case.pattern, name)
-            if isinstance(case.pattern, gast.MatchAs) and case.pattern.name is not None:
-                body = [assign(case.pattern.name, load(name, s), s), *body]
-            if test is None:
-                chain = body
-            else:
-                chain = [placed(gast.If(test, body, chain), s)]
-                for part in syntax.walk(test):
-                    placed(part, s)
-        return [*first, *chain]
 
     def with_(self, s, inside: bool, flag) -> list:
         """A `with`, or a `try`, whose block nothing leaves, and what leaves in its place."""
@@ -332,29 +320,6 @@ def goes_on(statements: list, kind) -> bool:
             then, orelse, rest = moved(s, statements[k + 1 :])
             return bool(rest) or goes_on(then, kind) or goes_on(orelse, kind)
     return False
-
-
-def is_simple(pattern) -> bool:
-    """Is it a literal, some of them, or what matches anything?"""
-    match pattern:
-        case gast.MatchValue() | gast.MatchSingleton():
-            return True
-        case gast.MatchOr(patterns=patterns):
-            return all(is_simple(p) and not isinstance(p, gast.MatchAs) for p in patterns)
-    return isinstance(pattern, gast.MatchAs) and pattern.pattern is None
-
-
-def tested(pattern, name: str):
-    """The test that a simple pattern is; None for one that matches anything."""
-    subject = gast.Name(name, gast.Load(), None, None)
-    match pattern:
-        case gast.MatchValue(value=value):
-            return gast.Compare(subject, [gast.Eq()], [value])
-        case gast.MatchSingleton(value=value):
-            return gast.Compare(subject, [gast.Is()], [gast.Constant(value, None)])
-        case gast.MatchOr(patterns=patterns):
-            return gast.BoolOp(gast.Or(), [tested(p, name) for p in patterns])
-    return None
 
 
 def placed(node, like):

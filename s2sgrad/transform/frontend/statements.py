@@ -73,6 +73,12 @@ def has_none(statement) -> bool:
     return literals and any(v.value is None for v in value.elts) and all(isinstance(t, gast.Name) for t in target.elts)
 
 
+def binds_in_patterns(statement) -> bool:
+    """Does a `match` bind names in its patterns? They are no nodes that could get other names."""
+    nodes = (n for case in statement.cases for n in syntax.walk(case.pattern))
+    return any(getattr(n, "name", None) or getattr(n, "rest", None) for n in nodes)
+
+
 class Statements:
     """The part of `Lowering` that deals with statements without statements inside."""
 
@@ -628,6 +634,8 @@ class Statements:
                 self.refuse(f"{describe(node)} in this place is not compiled", statement)
             if isinstance(node, (gast.Yield, gast.YieldFrom, gast.Await, gast.NamedExpr)):
                 self.refuse(f"{describe(node)} is not compiled", statement)
+            if isinstance(node, gast.Match) and binds_in_patterns(node):
+                self.refuse("`match` that binds names in such patterns is not compiled", statement)
             if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
                 self.write(node.value, statement, bound)
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
