@@ -348,8 +348,7 @@ def newton_with_bisection(x):
 # ------------------------------------------------------------------------------------------ on the tape
 
 
-@program(X, False, engine="tape", smooth=True)
-@program(X, True, engine="tape", name="half_bound-True", smooth=True)
+@both
 def half_bound(x, fails):
     y = x
     try:
@@ -360,8 +359,7 @@ def half_bound(x, fails):
     return np.sum(z)
 
 
-@program(X, False, engine="tape", smooth=True)
-@program(X, True, engine="tape", name="half_written-True", smooth=True)
+@both
 def half_written(x, fails):
     y = x * 1.0
     try:
@@ -372,8 +370,7 @@ def half_written(x, fails):
     return np.sum(z)
 
 
-@program(X, False, engine="tape", smooth=True)
-@program(X, True, engine="tape", name="half_appended-True", smooth=True)
+@both
 def half_appended(x, fails):
     ys = [x[0]]
     try:
@@ -384,8 +381,7 @@ def half_appended(x, fails):
     return sum(v * v for v in ys)
 
 
-@program(X, False, engine="tape", smooth=True)
-@program(X, True, engine="tape", name="half_changed-True", smooth=True)
+@both
 def half_changed(x, fails):
     state = {"a": x[0]}
     try:
@@ -452,3 +448,123 @@ def around_what_runs_on_the_tape(x):
     except Exception:  # it would take what the tape refuses for what the function raises
         y = 0.0 * x[0]
     return y
+
+
+def all_ways(function):
+    """Where nothing fails, and where it does after each of three steps."""
+    for way in range(4):
+        program(X, way, engine="compiled", smooth=True, name=f"{function.__name__}-{way}")(function)
+    return function
+
+
+def fail(now):
+    if now:
+        raise ValueError("it fails")
+
+
+@all_ways
+def names_and_arrays_in_steps(x, way):
+    y = x * 1.0
+    try:
+        fail(way == 1)
+        x = x * x
+        fail(way == 2)
+        y[1:] *= x[0]
+        z = y * x
+        fail(way == 3)
+        y += z
+    except ValueError:
+        z = np.sin(y) * x
+    return np.sum(z * y * x)
+
+
+@all_ways
+def steps_in_branches(x, way):
+    y = x * 1.0
+    s = x[0]
+    try:
+        if way > 1:
+            y[0] = x[1] * x[2]
+            fail(way == 2)
+            s = s * y[0]
+        else:
+            fail(way == 1)
+            s = s + x[3]
+            y[1:] = s * y[1:]
+        fail(way == 3)
+        y = y * y
+    except ValueError:
+        return s * np.sum(y)
+    return np.sum(y) + s
+
+
+@all_ways
+def steps_in_a_loop(x, way):
+    s, u = x[0], x * 1.0
+    for i in range(3):
+        try:
+            u[i] = u[i + 1] * s
+            fail(way == i + 1)
+            s = s * u[0]
+            w = u[(way + i) % 4]
+            u = u * w
+        except ValueError:
+            u[0] = s * s
+            continue
+        except IndexError:
+            raise
+        s = s + w
+    return np.sum(u) * s
+
+
+@all_ways
+def what_one_step_binds_alone(x, way):
+    try:
+        fail(way == 1)
+        y = x * x
+        fail(way == 2)
+        z = np.sum(y)
+        x = x * z
+    except ValueError:
+        return np.sum(x**3)
+    else:
+        x = x + y
+    return np.sum(x) * z
+
+
+@program(X, engine="compiled", smooth=True)
+@program(X, True, engine="compiled", smooth=True, name="left_in_steps-True")
+def left_in_steps(x, fails=False):
+    s = 1.0
+    for v in x:
+        try:
+            s = s * v
+            if s > 1.2:
+                return s * s
+            fail(fails)
+            s = s + v * v
+        except Exception:
+            s = s * x[3]
+            if s > 0.3:
+                break
+    return s * x[0]
+
+
+class Level:
+    def __init__(self, u):
+        self.u = u
+        self.count = 0
+
+
+@program(X, False, engine="compiled", smooth=True)
+@program(X, True, engine="compiled", smooth=True, name="fields_in_steps-True")
+def fields_in_steps(x, fails):
+    level = Level(x * 2.0)
+    try:
+        level.count += 1
+        level.u = level.u * x
+        fail(fails)
+        level.u[0] = level.count * x[1]
+    except ValueError:
+        level.count = 5
+    return np.sum(level.u) * level.count

@@ -105,3 +105,84 @@ def test_what_is_tried_runs_for_its_own_sake():
     derivative = s2sgrad.grad(tried_for_its_own_sake, mode="compiled")
     np.testing.assert_array_equal(derivative(X, {"a": 1}), [2.0, 2.0, 2.0])
     np.testing.assert_array_equal(derivative(X, {"b": 1}), [3.0, 3.0, 3.0])
+
+
+def in_steps(x, y, fails):
+    try:
+        x = x * y
+        if fails:
+            raise ValueError("it fails")
+        y[0] = np.sum(x)
+    except ValueError:
+        y *= x
+    return np.sum(x * y)
+
+
+def test_the_source_of_steps():
+    derivative = s2sgrad.grad(in_steps, (0, 1))
+    for fails in (True, False):
+        expected = s2sgrad.grad(in_steps, (0, 1), mode="tape")(X, X + 1.0, fails)
+        np.testing.assert_allclose(derivative(X, X + 1.0, fails), expected)
+    forward = """\
+    try:
+        x1 = x * y
+    except ValueError:
+        failed = True
+        x1 = x
+        done1 = False
+    else:
+        try:
+            if fails:
+                raise ValueError("it fails")
+            y[0] = np.sum(x1)
+            done = True
+        except ValueError:
+            failed = True
+            done = False
+        done1 = True
+"""
+    assert derivative.engine == "compiled"
+    assert forward in derivative.source
+
+
+def test_steps_leave_what_the_function_leaves():
+    for fails in (True, False):
+        plain, differentiated = X + 1.0, X + 1.0
+        in_steps(X, plain, fails)
+        s2sgrad.grad(in_steps, mode="compiled")(X, differentiated, fails)
+        np.testing.assert_array_equal(plain, differentiated)
+
+
+def bound_in_a_step(x, fails):
+    try:
+        y = x * 2
+        if fails:
+            raise ValueError("it fails")
+        x = x * y
+    except ValueError:
+        x = x * 3
+    return np.sum(y * x)
+
+
+def test_what_may_have_been_bound_by_half_is_not_followed():
+    derivative = s2sgrad.grad(bound_in_a_step)
+    np.testing.assert_allclose(derivative(X, True), 12 * X)
+    assert "y may have been bound before what is tried raised an exception" in str(derivative.explain())
+
+
+def written_before_it_raises(x):
+    with np.errstate(over="raise"):
+        try:
+            s = np.sum(x)
+            x *= 1e300
+            s = s + x[0]
+        except Exception:
+            s = np.sum(x)
+    return s
+
+
+def test_what_arithmetic_raises_after_it_has_written():
+    derivative = s2sgrad.grad(written_before_it_raises, mode="compiled")
+    np.testing.assert_allclose(derivative(X.copy()), [1e300 + 1, 1, 1])
+    with pytest.raises(RuntimeError, match="no derivative where an array has been written to"):
+        derivative(X * 1e10)

@@ -34,6 +34,7 @@ from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.hoisting import Hoisting, changed
 from s2sgrad.transform.frontend.matching import as_chain, counted
 from s2sgrad.transform.frontend.scan import breaks
+from s2sgrad.transform.frontend.steps import in_steps
 from s2sgrad.transform.frontend.trying import going_on, is_attempt, is_passed_through, one_thing_each
 
 
@@ -104,6 +105,9 @@ class Leaving:
         found: list = []
         for k, s in enumerate(statements):
             if isinstance(s, gast.Try) and is_attempt(s) and not s.finalbody:
+                steps = in_steps(s, going_on(s), self.fresh, self.counts, self.is_apart)
+                if steps is not None:
+                    return [*found, *self.block([*steps, *statements[k + 1 :]], inside, flag)]
                 return [*found, *self.attempt(s, statements[k + 1 :], inside, flag)]
             found += self.statement(s, inside, flag)
         return found
@@ -121,7 +125,7 @@ class Leaving:
 
         def made(new: list):
             handlers = [changed(h, ("body",), new[2] or [gast.Pass()]) if h is handler else h for h in s.handlers]
-            return placed(gast.Try(new[0] or [gast.Pass()], handlers, new[1], []), s)
+            return marked(placed(gast.Try(new[0] or [gast.Pass()], handlers, new[1], []), s), s)
 
         return [*self.ways_out(s, parts, made, inside), *self.block(rest, inside, flag)]
 
@@ -137,7 +141,7 @@ class Leaving:
             return self.block(said, inside, flag)
         if isinstance(s, gast.If):
             parts = self.block(s.body, inside, flag), self.block(s.orelse, inside, flag)
-            return [placed(gast.If(s.test, *parts), s)]
+            return [marked(placed(gast.If(s.test, *parts), s), s)]
         if isinstance(s, (gast.For, gast.While)):
             return self.loop(s, inside, flag)
         if isinstance(s, gast.Match):
@@ -328,6 +332,12 @@ def placed(node, like):
         if not hasattr(part, "lineno"):
             gast.copy_location(part, like)
     return node
+
+
+def marked(new, old):
+    """A statement in the place of an old one: what one way does not bind is not read after it, if it is not there."""
+    new.leaves = getattr(old, "leaves", False)
+    return new
 
 
 def load(name: str, like):

@@ -86,8 +86,13 @@ class Statements:
         handler = getattr(self, f"statement_{type(statement).__name__}", None)
         if handler is not None:
             handler(statement, after)
-        elif not isinstance(statement, (gast.Pass, gast.Nonlocal)):
+        elif not isinstance(statement, gast.Nonlocal):
             self.verbatim(statement)
+
+    def statement_Pass(self, statement, after):
+        for name in getattr(statement, "unbinds", ()):
+            if getattr(self.env.get(name), "partial", False):
+                self.env[name] = Unbound(f"{name} may have been bound before what is tried raised an exception")
 
     def statement_Expr(self, statement, after):
         if isinstance(statement.value, gast.Constant) or self.list_statement(statement):

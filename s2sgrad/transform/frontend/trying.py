@@ -4,8 +4,9 @@ What is tried runs as it stands, in the block: what it binds is handed on after 
 user wrote it, so that the derivative raises what the function raises.
 
 An attempt is a `try` with one handler that goes on: to the flow of values it is an `if`, with what is tried in one
-branch and what the handler does in the other. A part of what is tried may have run before that. So what is tried may
-change no array or container, and a name that it may have bound when it raises something is lost to the handler.
+branch and what the handler does in the other. A part of what is tried may have run before that. So it may change an
+array or container last of all, and a name that it may have bound when it raises something is lost to the handler: what
+does more is tried in steps (`steps`).
 """
 
 import gast
@@ -15,6 +16,9 @@ from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import is_live
 from s2sgrad.transform.frontend.scan import expressions_of, jumps
 from s2sgrad.transform.frontend.values import Unbound
+
+CHANGES = (ir.Store, ir.Accumulate, ir.Push, ir.Pop)
+NARROW = (ValueError, TypeError, LookupError, IndexError, KeyError, ZeroDivisionError, AttributeError, AssertionError)
 
 
 def is_passed_through(s) -> bool:
@@ -107,6 +111,31 @@ def runs_on_tape(block: ir.Block, seen: set) -> bool:
     return False
 
 
+def is_done_at_once(s) -> bool:
+    """Is it a statement that changes an array or container, and fails before that if it does?"""
+    match s:
+        case gast.Assign(targets=[gast.Subscript() | gast.Attribute()]) | gast.AugAssign():
+            return True
+        case gast.Expr(value=gast.Call(func=gast.Attribute(attr="fill" | "sort" | "append" | "copyto"))):
+            return True
+        case gast.Expr(value=gast.Call(keywords=keywords)):
+            return any(k.arg == "out" for k in keywords)
+    return False
+
+
+def written_halfway(statement):
+    """A handler of what arithmetic raises when it has written its results already."""
+    text = """
+try: pass
+except (FloatingPointError, Warning) as error:
+    raise RuntimeError("no derivative where an array has been written to before arithmetic raised this") from error
+"""
+    (handler,) = gast.parse(text).body[0].handlers
+    for node in gast.walk(handler):
+        gast.copy_location(node, statement)
+    return handler
+
+
 class Trying:
     """The part of `Lowering` that deals with `try` blocks."""
 
@@ -154,14 +183,22 @@ class Trying:
         self.env = dict(before)
         then = ir.Block()
         with self.inside_block(then):
-            block, env = self.tried(statement, after.union(*map(self.names.loads, statement.orelse)))
-            self.check_undone(statement, block, env)
+            later = after.union(*map(self.names.loads, statement.orelse))
+            block, env = self.tried_or_undone(statement, later)
+            if runs_on_tape(block, set()):  # what that refuses would be taken for what the function raises
+                self.refuse("what is tried here runs on the tape", statement)
+            if any(isinstance(s, ir.Store) for s in walk.statements(block)) and not self.is_narrow(handler.type):
+                rest = test.node
+                test = ir.Code(
+                    gast.Try([], [written_halfway(statement), *rest.handlers], [], rest.finalbody), test.reads
+                )
             nothing = ir.Code(gast.Try([], [], [], []), {})
             self.within(ir.Try(nothing, block, ir.Block(), (), place), env)
             end = self.walk(statement.orelse, after, tail=False)
         env_then, self.env = self.env, dict(before)
         for name in half_bound(statement.body, self.names):
-            self.env[name] = Unbound(f"{name} may have been bound before what is tried raised an exception")
+            reason = f"{name} may have been bound before what is tried raised an exception"
+            self.env[name] = Unbound(reason, unset=getattr(statement, "leaves", False))  # after a step nobody asks
         otherwise = self.arm(others, after)
         self.env, self.current = before, statement
         self.merge_arms(statement, test, (then, env_then, end), otherwise, after, ir.Attempt)
@@ -181,17 +218,54 @@ class Trying:
             self.refuse(f"what is done here with the exception {error} is not compiled", handler)
         return first, others
 
-    def check_undone(self, statement, block: ir.Block, env: dict) -> None:
-        """Refuse what is tried if something stays changed of it where it raises, or if it runs on the tape.
+    def tried_or_undone(self, statement, after: frozenset) -> tuple:
+        """What an attempt tries: its block, and the environment at its end.
 
-        (What the tape refuses would be taken for what the function raises.)
+        Nothing stays changed of it where it raises: if it changes something, then last of all, and at once.
         """
+        first, last = statement.body[:-1], statement.body[-1:]
+        if not is_done_at_once(last[0]) or self.has_apart(last[0]):
+            first, last = statement.body, []
+        block, before = ir.Block(), self.env
+        self.env = dict(before)
+        with self.inside_block(block):
+            end = self.walk(first, after.union(*map(self.names.loads, last)), tail=False)
+            self.check_undone(statement, block, before)
+            done = len(block.statements)
+            if end is None and last:
+                end = self.walk(last, after, tail=False)
+        env, self.env = self.env, before
+        if end is not None:
+            self.refuse("this `try` block is left in the middle, which is not compiled", statement)
+        changing = [
+            any(isinstance(t, CHANGES) for t in walk.statements(ir.Block([s]))) for s in block.statements[done:]
+        ]
+        if any(changing):
+            change, *later = block.statements[done + changing.index(True) :]
+            if not isinstance(change, CHANGES) or not all(map(self.is_renewal, later)):
+                self.refuse(f"what is tried here changes {change.into.name}", statement)
+        return block, env
+
+    def is_renewal(self, s) -> bool:
+        """Is it a view that is looked up again, or an object put together again, after something has changed?"""
+        if isinstance(s, ir.Make):
+            return s.target in self.objects
+        return isinstance(s, ir.Op) and s.target in self.again
+
+    def check_undone(self, statement, block: ir.Block, before: dict) -> None:
+        """Refuse what is tried if something else than names stays changed of it."""
         bound = set().union(*map(self.names.stores, statement.body))
-        for name, thing in self.env.items():
-            if env.get(name) is not thing and name not in bound:
+        for name, thing in before.items():
+            if self.env.get(name) is not thing and name not in bound:
                 self.refuse(f"what is tried here changes {name.partition('@')[0]}", statement)
         for s in walk.statements(block):
-            if isinstance(s, (ir.Store, ir.Accumulate, ir.Push, ir.Pop)):
+            if isinstance(s, CHANGES):
                 self.refuse(f"what is tried here changes {s.into.name}", statement)
-        if runs_on_tape(block, set()):
-            self.refuse("what is tried here runs on the tape", statement)
+
+    def is_narrow(self, kind) -> bool:
+        """Does a handler of this type surely catch nothing that arithmetic raises after it has written its results?"""
+        if isinstance(kind, gast.Tuple):
+            return all(map(self.is_narrow, kind.elts))
+        if isinstance(kind, gast.Attribute):
+            return kind.attr == "LinAlgError"
+        return isinstance(kind, gast.Name) and any(self.is_builtin(kind.id, one) for one in NARROW)
