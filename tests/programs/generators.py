@@ -301,3 +301,83 @@ def many_places(x):
     for v in in_four_places(x):
         s = s * v + v
     return s
+
+
+def growing(u, n):
+    for i in range(n):
+        u[i] *= 2.0
+        try:
+            s = u[i] * u[0]
+        except ValueError:
+            s = 0.0
+        yield s
+        u[i] = u[i] + s
+
+
+@program(X, engine="compiled", smooth=True)
+def used_up_by_what_stands_alone(x):
+    u = x * 0.5
+    s = sum(growing(u, 2))
+    t = list(growing(u, 1))
+    m = max(growing(u, 2), default=0.5)
+    w = sum(v * v for v in growing(u, 2))
+    for i, v in enumerate(growing(u, 2), 1):
+        w += i * v
+    return s + np.sum(u) * m + t[0] * w
+
+
+@program(X, engine="tape", smooth=True)
+def what_is_changed_is_read_before(x):
+    u = x * 0.5
+    return u[0] + sum(growing(u, 2))
+
+
+@program(X, engine="compiled", smooth=True)
+def used_up_without_a_turn(x):
+    s = sum(growing(x * 1.0, 0))
+    m = min((v * v for v in growing(x * 1.0, 0)), default=0.5)
+    return s + m * np.sum(x)
+
+
+def squares(u):
+    for v in u:
+        yield v * v
+
+
+def delegating(u):
+    item = u[1]
+    yield from u
+    yield item * np.sum(u)
+    yield from squares(u)
+
+
+@program(X, engine="compiled", smooth=True)
+def runs_over_others(x):
+    s, item = 0.0, 2.0
+    for v in delegating(x):
+        s += v * v * item
+    return s + item * x[0]
+
+
+def halved(v):
+    while True:
+        yield v
+        v = v * 0.5
+
+
+@program(X, engine="tape", smooth=True)
+def left_by_what_reads_it(x):
+    found = any(v < 0.1 for v in halved(x[0]))
+    return x[1] * found
+
+
+def changed_after_it_is_given(u):
+    for i in range(2):
+        u[i] *= 3.0
+        yield u
+
+
+@program(X, engine="tape", smooth=True)
+def given_and_changed(x):
+    us = list(changed_after_it_is_given(x * 1.0))
+    return np.sum(us[0] * us[1])

@@ -10,11 +10,13 @@
         total += f(u)
 
 which is what Python does, in this order. A comprehension over a generator is such a loop that collects. Where it yields
-in several places, the body stands in each of them; a `return` in the loop that it ends with is a `break`.
+in several places, the body stands in each of them; a `return` in the loop that it ends with is a `break`, and
+``yield from xs`` a loop that yields.
 """
 
 import builtins
 import copy
+import itertools
 from types import FunctionType
 
 import gast
@@ -26,8 +28,10 @@ from s2sgrad.transform.frontend.scan import LOOPS, WRITERS, breaks, is_pair, jum
 DEEPEST = 4  # generators that run over generators
 MOST_YIELDS = 3  # each of which gets the body of the loop
 YIELDS = (gast.Yield, gast.YieldFrom)
-STRANGE = (gast.YieldFrom, gast.Return, gast.Await, gast.Global, gast.Nonlocal, gast.Try, gast.With, gast.NamedExpr)
-CONSUMING = ("sum", "list", "tuple")
+STRANGE = (gast.YieldFrom, gast.Return, gast.Await, gast.Global, gast.Nonlocal, gast.NamedExpr)
+GUARDING = (gast.Try, gast.With)
+CONSUMING = ("sum", "list", "tuple", "max", "min")
+METHODS = ("prod", "fsum")  # those of `math` that use up what they are given
 BLOCKS = ("body", "orelse", "finalbody")
 APART = (gast.IfExp, gast.BoolOp, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)  # parts of them may not be evaluated
 
@@ -51,7 +55,7 @@ class Generators:
         if isinstance(s, (*syntax.FUNCTIONS, gast.ClassDef)):
             return [s]
         if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return, gast.Expr)) and s.value is not None:
-            before, value = self.collected_first(s.value)
+            before, value = self.collected_first(s)
             if before and self.may_come_first(s):
                 s = replaced(s, value=value)
                 return [*self.without_generators(before, depth), s]
@@ -83,20 +87,26 @@ class Generators:
                 tree = source.find(function).node
             except CompileError:
                 return None
-        if not isinstance(tree, gast.FunctionDef) or tree.decorator_list or not is_simple_generator(tree):
+        if not isinstance(tree, gast.FunctionDef) or tree.decorator_list:
             return None
-        return tree, function
+        if syntax.contains(gast.Module(tree.body, []), gast.YieldFrom):
+            names = {n.id for n in gast.walk(tree) if isinstance(n, gast.Name)}
+            item = next(name for name in (f"item{'_' * i}" for i in itertools.count()) if name not in names)
+            tree = replaced(tree, body=without_delegating(tree.body, item))
+        return (tree, function) if is_simple_generator(tree) else None
 
     def in_its_loop(self, s) -> list | None:
         """A loop over a generator, as the statements of that with the body of the loop in it; None for other loops."""
         call, target, first, body = s.iter, s.target, [], s.body
         if isinstance(call, gast.Call) and isinstance(call.func, gast.Name) and call.func.id == "enumerate":
-            plain = self.is_builtin("enumerate", enumerate) and len(call.args) == 1 and not call.keywords
-            if not plain or not is_pair(target) or self.generator_called(call.args[0]) is None:
+            plain = self.is_builtin("enumerate", enumerate) and len(call.args) in (1, 2) and not call.keywords
+            start = call.args[1] if len(call.args) > 1 else gast.Constant(0, None)
+            if not plain or not is_pair(target) or not isinstance(start, gast.Constant):
                 return None
-            (number, target), (call,) = target.elts, call.args
+            number, target = target.elts
+            call = call.args[0]
             counter = self.free_name("count")
-            first = [assign(counter, gast.Constant(0, None))]
+            first = [assign(counter, start)]
             count = gast.BinOp(load(counter), gast.Add(), gast.Constant(1, None))
             body = [gast.Assign([number], load(counter), None), assign(counter, count), *body]
         found = self.generator_called(call)
@@ -143,23 +153,32 @@ class Generators:
                 given.append((name, defaults[name]))
         return given if {name for name, _ in given} == set(syntax.parameters(tree)) else None
 
-    def collected_first(self, value) -> tuple:
-        """What collects the elements of generators that an expression uses up, and the expression without these."""
+    def collected_first(self, s) -> tuple:
+        """What collects the elements of generators that a statement uses up, and its value without these."""
         before: list = []
+        alone = [] if isinstance(s, gast.AugAssign) else [s.value]  # nothing else is evaluated before it
+        if alone and self.uses_up(s.value):
+            alone.append(s.value.args[0])
+
+        def collected(node):
+            """The list of all that a generator, or a comprehension over one, gives; None where it is none."""
+            if isinstance(node, gast.ListComp | gast.GeneratorExp) and len(node.generators) == 1:
+                (clause,) = node.generators
+                first = self.is_used_up_first(clause.iter, node in alone) and not clause.is_async
+                return self.collected_in(before, node, clause) if first else None
+            if not self.is_used_up_first(node, node in alone):
+                return None
+            item = self.free_name("item")
+            clause = gast.comprehension(store(item), node, [], 0)
+            return self.collected_in(before, gast.copy_location(gast.ListComp(load(item), [clause]), node), clause)
 
         def rebuilt(node):
-            if isinstance(node, (gast.ListComp, gast.GeneratorExp)) and len(node.generators) == 1:
-                (clause,) = node.generators
-                if self.is_used_up_first(clause.iter) and not clause.is_async:
-                    return self.collected_in(before, node, clause)
-            consumed = isinstance(node, gast.Call) and len(node.args) == 1 and not node.keywords
-            if consumed and isinstance(node.func, gast.Name) and node.func.id in CONSUMING:
-                inner = node.args[0]
-                if self.is_used_up_first(inner) and self.is_builtin(node.func.id, getattr(builtins, node.func.id)):
-                    name = self.free_name("item")
-                    clause = gast.comprehension(gast.Name(name, gast.Store(), None, None), inner, [], 0)
-                    whole = gast.ListComp(load(name), [clause])
-                    return replaced(node, args=[self.collected_in(before, gast.copy_location(whole, node), clause)])
+            items = collected(node.args[0]) if self.uses_up(node) else None
+            if items is not None:
+                return self.called_on(node, items)
+            items = collected(node) if isinstance(node, gast.ListComp) else None
+            if items is not None:
+                return items
             if isinstance(node, APART):
                 return node
             fields = {name: rebuilt_field(old) for name, old in gast.iter_fields(node)}
@@ -172,13 +191,37 @@ class Generators:
                 return old if all(a is b for a, b in zip(now, old, strict=True)) else now
             return rebuilt(old) if isinstance(old, gast.expr | gast.keyword) else old
 
-        new = rebuilt(value)
+        new = rebuilt(s.value)
         return before, new
 
-    def is_used_up_first(self, node) -> bool:
-        """Is it the call of a generator that may run before what it stands in, as it changes nothing?"""
+    def uses_up(self, node) -> bool:
+        """Is it a call that uses up its argument, all of it?"""
+        if not isinstance(node, gast.Call) or len(node.args) != 1 or isinstance(node.args[0], gast.Starred):
+            return False
+        if isinstance(node.func, gast.Attribute):
+            return node.func.attr in METHODS and not node.keywords
+        if not isinstance(node.func, gast.Name) or node.func.id not in CONSUMING:
+            return False
+        name, plain = node.func.id, not node.keywords
+        if name in ("max", "min") and len(node.keywords) == 1 and node.keywords[0].arg == "default":
+            plain = isinstance(node.keywords[0].value, gast.Constant) and self.is_builtin("len", len)
+        return plain and self.is_builtin(name, getattr(builtins, name))
+
+    def called_on(self, node, items):
+        """A call that uses up what is in a list now; ``max(xs, default=c)`` is ``max(xs) if len(xs) else c``."""
+        call = replaced(node, args=[items], keywords=[])
+        if not node.keywords:
+            return call
+        length = gast.Call(load("len"), [items], [])
+        return gast.copy_location(gast.IfExp(length, call, node.keywords[0].value), node)
+
+    def is_used_up_first(self, node, alone: bool) -> bool:
+        """Is it the call of a generator that may run before what it stands in?
+
+        It changes nothing, or all else is evaluated after it: it stands there `alone`.
+        """
         found = self.generator_called(node)
-        return found is not None and not changes_arrays(found[0])
+        return found is not None and (alone or not changes_arrays(found[0]))
 
     def may_come_first(self, s) -> bool:
         """May the generators that a statement uses up run before all else that it evaluates?
@@ -230,7 +273,27 @@ def is_simple_generator(tree) -> bool:
     yields = [n for n in nodes if isinstance(n, YIELDS)]
     alone = [n.value for n in nodes if isinstance(n, gast.Expr) and isinstance(n.value, gast.Yield)]
     strange = any(isinstance(n, (*STRANGE, *syntax.FUNCTIONS, gast.ClassDef)) for n in nodes)
+    strange = strange or any(isinstance(n, GUARDING) and syntax.contains(n, YIELDS) for n in nodes)
     return 1 <= len(yields) == len(alone) <= MOST_YIELDS and not strange
+
+
+def without_delegating(body: list, item: str) -> list:
+    """Statements with a loop that yields `item` in the place of each `yield from`.
+
+    >>> tree = gast.parse("def f(x):\\n yield from x").body[0]
+    >>> (loop,) = without_delegating(tree.body, "item")
+    >>> isinstance(loop, gast.For) and isinstance(loop.body[0].value, gast.Yield)
+    True
+    """
+    found = []
+    for s in body:
+        if isinstance(s, gast.Expr) and isinstance(s.value, gast.YieldFrom):
+            turn = [gast.Expr(gast.Yield(load(item)))]
+            found.append(gast.copy_location(gast.For(store(item), s.value.value, turn, [], None), s))
+        else:
+            blocks = {name: without_delegating(getattr(s, name), item) for name in BLOCKS if hasattr(s, name)}
+            found.append(replaced(s, **blocks) if blocks and not isinstance(s, syntax.FUNCTIONS) else s)
+    return found
 
 
 def returning(tree) -> list:
@@ -322,5 +385,9 @@ def load(name: str):
     return gast.Name(name, gast.Load(), None, None)
 
 
+def store(name: str):
+    return gast.Name(name, gast.Store(), None, None)
+
+
 def assign(name: str, value):
-    return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)
+    return gast.Assign([store(name)], value, None)
