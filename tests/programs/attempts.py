@@ -568,3 +568,60 @@ def fields_in_steps(x, fails):
     except ValueError:
         level.count = 5
     return np.sum(level.u) * level.count
+
+
+@all_ways
+def loops_in_steps(x, way):
+    y = x * 1.0
+    s = x[0]
+    try:
+        y = y * y
+        for i in range(len(x) - 1):
+            fail(way == i)
+            y[i] = y[i + 1] * s
+            s = s * y[i]
+        y *= s
+    except ValueError:
+        y = y * s * x
+    return np.sum(y) * s
+
+
+@program(X, engine="compiled", smooth=True)
+@program(X, 1.5, engine="compiled", smooth=True, name="turns_that_cannot_be_counted-float")
+def turns_that_cannot_be_counted(x, n=2):
+    y = x * 1.0
+    try:
+        y = y * x
+        for i in range(n):
+            y[i] *= x[0]
+    except TypeError:
+        y = y * x[1]
+    return np.sum(y)
+
+
+@program(X, engine="tape", smooth=True)
+def raised_by_what_is_run_through(x):
+    y = x * 1.0
+    try:
+        for i in (k // (2 - k) for k in range(4)):
+            y[i] *= x[0]
+    except ZeroDivisionError:
+        y = y * x[1]
+    return np.sum(y)
+
+
+@both
+def what_fails_in_a_handler(x, fails):
+    y = x * 1.0
+    s = x[1]
+    try:
+        y *= x[0]
+        fail(fails)
+        y += x
+    except ValueError:
+        try:
+            s = s * y[0]
+            raise ValueError("again")
+        except ValueError:
+            s = s * s
+    return np.sum(y) * s

@@ -381,3 +381,19 @@ def changed_after_it_is_given(u):
 def given_and_changed(x):
     us = list(changed_after_it_is_given(x * 1.0))
     return np.sum(us[0] * us[1])
+
+
+@program(X, 0, engine="compiled", smooth=True)
+@program(X, 1, engine="compiled", smooth=True, name="in_a_case-1")
+def in_a_case(x, way):
+    s = 0.0
+    match way:
+        case 0:
+            s = sum(squares(x))
+        case _:
+            try:
+                s = x[way + 4]
+            except IndexError:
+                for v in squares(x):
+                    s += v * x[0]
+    return s

@@ -33,6 +33,7 @@ GUARDING = (gast.Try, gast.With)
 CONSUMING = ("sum", "list", "tuple", "max", "min")
 METHODS = ("prod", "fsum")  # those of `math` that use up what they are given
 BLOCKS = ("body", "orelse", "finalbody")
+PARTS = ("handlers", "cases")  # what has blocks of its own
 APART = (gast.IfExp, gast.BoolOp, *syntax.FUNCTIONS, *syntax.COMPREHENSIONS)  # parts of them may not be evaluated
 
 
@@ -63,9 +64,17 @@ class Generators:
             inner = self.in_its_loop(s)
             if inner is not None:
                 return self.without_generators(inner, depth + 1)
-        blocks = {name: self.without_generators(getattr(s, name), depth) for name in BLOCKS if getattr(s, name, None)}
-        same = all(now == getattr(s, name) for name, now in blocks.items())
-        return [s if same else replaced(s, **blocks)]
+        changed: dict = {}
+        for name in BLOCKS:
+            old = getattr(s, name, [])
+            if (new := self.without_generators(old, depth)) != old:
+                changed[name] = new
+        for name in PARTS:
+            old = getattr(s, name, [])
+            new = [self.without_generators(part.body, depth) for part in old]
+            if new != [part.body for part in old]:
+                changed[name] = [replaced(part, body=body) for part, body in zip(old, new, strict=True)]
+        return [replaced(s, **changed) if changed else s]
 
     def generator_called(self, call) -> tuple | None:
         """The generator function that a call is one of: its syntax tree, and the function itself if it is outside."""

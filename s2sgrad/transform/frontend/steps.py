@@ -35,7 +35,7 @@ import gast
 from s2sgrad.transform.frontend import effects, syntax
 from s2sgrad.transform.frontend.hoisting import assign, load, locate
 from s2sgrad.transform.frontend.matching import counted
-from s2sgrad.transform.frontend.scan import WRITERS, exposed_names, jumps
+from s2sgrad.transform.frontend.scan import WRITERS, exposed_names, is_call_of, jumps
 
 MOST_STEPS = 8
 READERS = {"exc_info", "exception", "print_exc", "format_exc", "print_exception", "format_exception"}
@@ -61,7 +61,7 @@ def in_steps(s, handler, fresh: Callable, counts: Counter, is_apart: Callable) -
     is_apart : callable
         Whether a node is a call that may change something.
     """
-    inside = [n for one in handler.body for n in syntax.walk(one)]
+    inside = [n for one in handler.body for n in outside_of_others(one)]
     reads_error = any(getattr(n, "id", getattr(n, "attr", None)) in READERS for n in inside)
     if getattr(s, "leaves", False):  # a step
         return None
@@ -81,6 +81,20 @@ def in_steps(s, handler, fresh: Callable, counts: Counter, is_apart: Callable) -
     return locate([assign(steps.failed, gast.Constant(False, None)), *tried, whole], s)
 
 
+def outside_of_others(node):
+    """A statement and what is in it, but for what other `try` blocks try, which may raise what they catch."""
+    yield node
+    for child in syntax.children(node):
+        if not isinstance(node, gast.Try) or child not in node.body:
+            yield from outside_of_others(child)
+
+
+def jumps_or_returns(s) -> bool:
+    """Does it leave what it stands in, or is it a loop that is left?"""
+    inner = s.body if isinstance(s, gast.For) else [s]
+    return any(jumps(one) or syntax.contains(one, gast.Return) for one in inner)
+
+
 def kept_names(s, handler, names: syntax.Names, counts: Counter) -> set:
     """The names of what is tried that may be read when it has been left in the middle."""
     bound = frozenset().union(*map(names.stores, s.body))
@@ -90,6 +104,14 @@ def kept_names(s, handler, names: syntax.Names, counts: Counter) -> set:
     if isinstance(handler.body[-1], gast.Return):
         return bound & read
     return {name for name in bound if name not in anew and (counts[name] > own[name] or name in early)}
+
+
+def is_count(node) -> bool:
+    """Is it a `range`, which gives the same when it is evaluated again, and raises nothing when it is run through?"""
+    if is_call_of(node, ("reversed",)):
+        return len(node.args) == 1 and is_count(node.args[0])
+    calls = [n for n in syntax.walk(node) if isinstance(n, gast.Call)]
+    return is_call_of(node, ("range",)) and all(is_call_of(n, ("len",)) for n in calls if n is not node)
 
 
 class Steps:
@@ -122,13 +144,21 @@ class Steps:
                 step.append(one)
             elif isinstance(one, SIMPLE):
                 return [self.step([*step, one], self.chain(rest))]
-            elif isinstance(one, gast.If) and not jumps(one) and not syntax.contains(one, gast.Return):
+            elif isinstance(one, gast.If) and not jumps_or_returns(one):
                 test = self.fresh("test")
                 holds = gast.IfExp(one.test, gast.Constant(True, None), gast.Constant(False, None))
                 step.append(assign(test, holds))
                 parts = self.chain(one.body), self.chain(one.orelse)
                 self.count += 1
                 return [self.step(step, [gast.If(load(test), *parts), *self.unless_failed(rest)])]
+            elif isinstance(one, gast.For) and is_count(one.iter) and not jumps_or_returns(one):
+                if any(not isinstance(a, gast.Constant) for a in one.iter.args):
+                    step.append(gast.Expr(one.iter))  # its numbers may be none
+                leave = gast.If(load(self.failed), [gast.Break()], [])
+                loop = gast.For(one.target, one.iter, [*self.chain(one.body), leave], [], None)
+                self.count += 1
+                rest = [loop, *self.unless_failed([*one.orelse, *rest])]
+                return [self.step(step, rest)] if step else rest
             else:
                 raise NoSteps
         return [self.step(step, [])] if step else []

@@ -116,7 +116,7 @@ def is_done_at_once(s) -> bool:
     match s:
         case gast.Assign(targets=[gast.Subscript() | gast.Attribute()]) | gast.AugAssign():
             return True
-        case gast.Expr(value=gast.Call(func=gast.Attribute(attr="fill" | "sort" | "append" | "copyto"))):
+        case gast.Expr(value=gast.Call(func=gast.Attribute(attr="fill" | "sort" | "append" | "copyto" | "putmask"))):
             return True
         case gast.Expr(value=gast.Call(keywords=keywords)):
             return any(k.arg == "out" for k in keywords)
