@@ -44,6 +44,7 @@ _VIEWS = {
     np.squeeze, np.matrix_transpose, np.atleast_1d, np.atleast_2d,
 }  # fmt: skip
 RESHAPED = {np.reshape, np.ravel}  # a view where the array is in one piece
+UNCHANGED = {np.asarray, np.asanyarray}  # an array itself
 
 # Operations that look at the shape, the dtype, the structure or the identity of some arguments only; of which ones.
 _SHAPES = {
@@ -81,7 +82,7 @@ def is_new(function, kwargs=(), spelling=None) -> bool:
 def may_view(function) -> bool:
     """Can the result of `function` be a view of its first argument?"""
     try:
-        return function in _VIEWS or function in RESHAPED or function in (np.asarray, np.asanyarray)
+        return function in _VIEWS or function in RESHAPED or function in UNCHANGED
     except TypeError:
         return False
 
@@ -96,7 +97,7 @@ def is_view(s: ir.Op) -> bool:
         return is_slice(s.args[1])
     if s.function in RESHAPED:
         return s.args[0].type.contiguous and s.target.type.contiguous and not s.kwargs
-    if s.function in (np.asarray, np.asanyarray):
+    if s.function in UNCHANGED:
         return len(s.args) == 1 and not s.kwargs
     return may_view(s.function)
 
@@ -108,13 +109,21 @@ def is_slice(index) -> bool:
     return is_basic(index)
 
 
-def is_picked(function, args) -> bool:
-    """Is it an array indexed by an array or a list, alone or among others, which gives a copy?
+def is_gathered(function, args) -> bool:
+    """Do these arguments say that what comes of them is in memory of its own?
 
-    >>> a, i = Value("a", ir.Type(Kind.ARRAY)), Value("i", ir.Type(Kind.ARRAY, "int64", 1))
-    >>> is_picked(operator.getitem, (a, i)), is_picked(operator.getitem, (a, ir.Constant(slice(1, None))))
+    So they do where an array is indexed by an array or a list, alone or among others, and where `np.einsum` has several
+    arrays, or sums: of one it gives a view else.
+
+    >>> a, i = Value("a", ir.Type(Kind.ARRAY, "float64", 2, ("m", "n"))), Value("i", ir.Type(Kind.ARRAY, "int64", 1))
+    >>> is_gathered(operator.getitem, (a, i)), is_gathered(operator.getitem, (a, ir.Constant(slice(1, None))))
     (True, False)
+    >>> [is_gathered(np.einsum, (ir.Constant(text), a)) for text in ("ij->j", "ij->ji")]
+    [True, False]
     """
+    if function is np.einsum:
+        labels = types.products.labels_of(args[0], args[1:]) if args else None
+        return labels is not None and (len(labels[0]) > 1 or not set(labels[0][0]) <= set(labels[1]))
     if function is not operator.getitem or len(args) != 2 or types.type_of(args[0]).kind is not Kind.ARRAY:
         return False
     index = types.type_of(args[1])
@@ -262,7 +271,7 @@ class Memory:
                     self._share(v, s.into)
             case ir.Op():
                 holds = s.target.type.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
-                new = is_new(s.function, s.kwargs, s.spelling) or is_picked(s.function, s.args)
+                new = is_new(s.function, s.kwargs, s.spelling) or is_gathered(s.function, s.args)
                 if (holds or not new) and not is_copied(s):
                     operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
                     for operand in operands:

@@ -1157,3 +1157,109 @@ def arrays_in_a_dict_filled_by_a_loop(x):
         rows[k] = np.zeros(3)
         rows[k][0] = 1.5
     return np.sum(rows["b"] * x**2)
+
+
+@program(LINE[:3], engine="tape")
+def view_that_a_nested_function_gives(x):
+    u = np.zeros(3)
+    rest = lambda a: a[1:]
+    v = rest(u)
+    u += x
+    return np.sum(x * u) * np.sum(v)
+
+
+@program(LINE[:3], engine="tape")
+def default_that_a_nested_function_gives(x):
+    u = np.zeros(3)
+
+    def held(k, a=u):
+        return [a] * k
+
+    (v,) = held(1)
+    u[1] = x[0]
+    return x[2] * np.sum(v)
+
+
+@program(LINE[:3], engine="tape")
+def default_that_a_lambda_in_a_list_gives(x):
+    u = np.zeros(3)
+    held = [lambda k, a=u: a]
+    v = held[0](1.0)
+    u[1] = x[0]
+    return x[2] * np.sum(v)
+
+
+def rest(a, b=0.5):
+    return a[1:]
+
+
+def larger(a, b):
+    return a if a[0] > b[0] else b
+
+
+def looks(a, b=0.5):
+    if a[0] > b:
+        return
+    np.sum(a * b)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def helpers_look_at_arrays_that_change(x):
+    u, v, w = np.zeros(3), np.ones(3), np.full(3, 2.0)
+    looks(u)
+    r = rest(v)
+    larger(v, w)
+    u[1] = x[0]
+    w += x
+    return np.sum(u * x) + np.sum(r * x[1:]) + np.sum(w)
+
+
+@program(LINE[:3], engine="tape")
+def one_of_two_that_a_helper_gives(x):
+    v, w = np.ones(3), np.full(3, 2.0)
+    u = larger(v, w)
+    w += x
+    return np.sum(u * x)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def sums_over_labels_are_new(x):
+    u = x * 1.0
+    s = np.einsum("i,j->", u, u)
+    t = np.einsum("i,j->ij", u, x)
+    m = np.outer(u, x)
+    c = np.einsum("ij->j", m)
+    u[1] *= s
+    t[0] += u
+    m[1] = 0.5
+    u[2] *= np.einsum("i,i->", u, x)
+    return np.sum(u) + np.sum(t**2) + np.sum(m * c) + s
+
+
+@program(LINE[:3], engine="tape")
+def diagonal_by_labels_is_a_view(x):
+    m = np.outer(x, x)
+    d = np.einsum("ii->i", m)
+    m[1] *= 2.0
+    return np.sum(d * x)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def as_an_array_in_a_loop(x):
+    v = x * 1.0
+    for i in range(1, 3):
+        for _ in range(1):
+            u = np.asarray(v)
+        u[i] = v[0] * x[i]
+    return np.sum(v**2)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def added_at_places_in_a_loop_of_its_own(x):
+    u = np.zeros(3)
+    for k in range(2):
+        while True:
+            np.add.at(u, [k, 0], 0.5)
+            if u[0] > 1.0:
+                break
+    return np.sum(u * x**2)

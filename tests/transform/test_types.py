@@ -444,6 +444,8 @@ class TestProducts:
         check(np.einsum, "ii", np.ones((3, 3), "f4"))
         check(np.einsum, "i,->", np.ones(3, "f4"), 2.0)
         check(np.einsum, "->", np.array(1.0))
+        check(np.einsum, "i,j->", np.ones(3, "f4"), np.ones(3, "f4"))
+        check(np.einsum, ",->", 2.0, 3.0)
         check(np.einsum, "i,i->", np.ones(3), np.ones(3), optimize=True, known=False)
 
     def test_linear_algebra(self):

@@ -188,6 +188,20 @@ class Expressions(InertExpressions):
         regions = self.regions_of(thing)
         return bool(regions) and not any(r.root().external for r in regions)
 
+    def sources_of(self, thing, given: dict) -> tuple | None:
+        """Which of the things that a function is `given` `thing` may share memory with, and with nothing else outside.
+
+        None where it may be anything outside.
+        """
+        outside = {r.root() for r in self.regions_of(thing) if r.root().external}
+        if self.type_of(thing).kind is Kind.NUMBER or not outside:
+            return ()
+        unknown = {r.root() for r in (self.anywhere, *self.object_regions.values())}
+        mine = {name: {r.root() for r in self.regions_under(one)} for name, one in given.items()}
+        if not outside <= set().union(*mine.values()) - unknown:
+            return None
+        return tuple(name for name, roots in mine.items() if not roots.isdisjoint(outside))
+
     def region_of_object(self, value, operand) -> effects.Region:
         """The memory of an object outside, which `operand` reads."""
         if id(value) in self.session.work:
@@ -588,7 +602,7 @@ class Expressions(InertExpressions):
             self.freeze([*operands, *keywords.values()], node)
         itself = isinstance(spelling, str) and spelling in aliases.ITSELF
         new = not itself and (rule.kind == "elementwise" or aliases.is_new(function, keywords))
-        new = new or aliases.is_picked(function, operands)
+        new = new or aliases.is_gathered(function, operands)
         sharing = operands[:1] if function is operator.getitem else operands
         regions = [] if new else [r for o in sharing for r in self.regions_of(o)]
         result = self.value("t", type_, active, regions)

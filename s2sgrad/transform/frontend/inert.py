@@ -367,7 +367,7 @@ class InertExpressions:
             result = held if is_foreign(held) and held.kind is Kind.OTHER else result
         result = kin(result, base)
         stable = cheap and cheap_index and base.kind is Kind.TUPLE
-        new = result.kind is Kind.NUMBER or aliases.is_picked(operator.getitem, (ir.Value("x", base), operand))
+        new = result.kind is Kind.NUMBER or aliases.is_gathered(operator.getitem, (ir.Value("x", base), operand))
         return result, stable, pure and pure_index, [] if new else self.inside(base, regions)
 
     def item(self, base: ir.Type, index) -> ir.Type:
@@ -412,8 +412,9 @@ class InertExpressions:
             if problem:
                 self.refuse(f"{nested.name} cannot be called here: {problem}", node)
             things = self.sampled(node, arguments, bound)
-            result, new = self.given_back(nested, things, node)
-            return result, False, True, [] if new else [self.anywhere]
+            result, memory = self.given_back(nested, things, node, bound)
+            unknown = [*regions, *self.regions_under(nested), self.anywhere]
+            return result, False, True, unknown if memory is None else memory
         if isinstance(node.func, gast.Attribute):
             return self._method_call(node, arguments, pure, regions, bound)
         self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
@@ -451,9 +452,9 @@ class InertExpressions:
         things = self.sampled(node, arguments, bound)
         args, kwargs = tuple(things.positional), things.keywords
         if isinstance(function, FunctionType) and not resolve.is_trusted(function):
-            result, new = self.given_back(known, things, node)
+            result, memory = self.given_back(known, things, node, bound)
             pure = pure and self.session.is_effectless(function)
-            return kin(result, *arguments), False, pure, [] if new else [*regions, self.anywhere]
+            return kin(result, *arguments), False, pure, [*regions, self.anywhere] if memory is None else memory
         result = self.builtin_type(function, args, kwargs)
         if result == ir.UNKNOWN:
             result = made_by(function)
@@ -476,7 +477,8 @@ class InertExpressions:
         kept = kept or any(k.arg in (None, "copy", "out", "buffer") for k in node.keywords)
         if getattr(function, "__module__", None) == "_operator":  # of lists it gives lists of the same elements
             kept = kept or not any(t.kind is Kind.ARRAY for t in arguments)
-        new = result.kind is Kind.NUMBER or (elementwise or aliases.is_new(function, kwargs)) and not kept
+        new = elementwise or aliases.is_new(function, kwargs) or aliases.is_gathered(function, args)
+        new = result.kind is Kind.NUMBER or new and not kept
         outside = [] if resolve.is_trusted(function) else [self.anywhere]
         return result, False, pure, [] if new else [*regions, *outside]
 

@@ -278,7 +278,7 @@ def is_call_of(node, functions) -> bool:
     return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in functions
 
 
-WRITERS = frozenset(f.__name__ for f in effects.MUTATORS)
+WRITERS = frozenset({*(f.__name__ for f in effects.MUTATORS), "at"})
 
 
 def root_names(node) -> set:

@@ -185,7 +185,7 @@ class Session:
         return callee, info
 
     def tried(self, found, namespace, given: dict, kinds: tuple) -> tuple | None:
-        """The type of what a function gives that nothing flows through, and whether it is surely new.
+        """The type of what a function gives that nothing flows through, and which parameters it may share memory with.
 
         None where it cannot be told. `kinds` says what is known of each thing that it is `given`.
         """
@@ -205,6 +205,7 @@ class Session:
                 lowering.env[name] = value = lowering.parameter(name, t, False)
                 if kind == "constant":
                     lowering.constants[value] = known
+            given_there = dict(lowering.env)
             (result,) = lowering.run().results
         except CompileError:
             return None
@@ -214,7 +215,9 @@ class Session:
                 setattr(self, name, value)
             self.apart, self.in_one_piece = flags
         t = bare(lowering.type_of(result))
-        return (t, lowering.is_new(result)) if is_certain(t) else None
+        if not is_certain(t):
+            return (ir.UNKNOWN, ()) if isinstance(result, ir.Constant) else None  # None, or a text
+        return t, lowering.sources_of(result, given_there)
 
 
 def differentiated(function: ir.Function, specs) -> ir.Function:

@@ -82,30 +82,34 @@ class Taping:
         finally:
             del self.statements[count:]
 
-    def given_back(self, callee, arguments: Arguments, node) -> tuple:
-        """What the call of a function that stays as it is gives: its type, and whether it is surely new.
+    def given_back(self, callee, arguments: Arguments, node, bound=()) -> tuple:
+        """What the call of a function that stays as it is gives: its type, and the memory that it may share.
 
-        The function is lowered for that, and what comes of it left out.
+        (None where that is not known.) The function is lowered for that, and what comes of it left out.
         """
         count = len(self.statements)
         try:
             found, namespace, defaults, captured = self.text_of(callee, node)
             args = found.node.args
             if args.vararg or args.kwarg or any(is_starred(a) for a in [*node.args, *node.keywords]):
-                return ir.UNKNOWN, False
+                return ir.UNKNOWN, None
             given = captured | self.assign_parameters(found.node, arguments, defaults, node)
         except CompileError:
-            return ir.UNKNOWN, False
+            return ir.UNKNOWN, None
         finally:
             del self.statements[count:]
         if self.session.is_within(found):
-            return ir.UNKNOWN, False
+            return ir.UNKNOWN, None
         kinds = tuple((name, self.kind_there(thing)) for name, thing in given.items())
         key = id(found.node), *map(id, namespace.cells.values()), kinds
         if key not in self.session.given:
             self.session.kept.append(found)
-            self.session.given[key] = self.session.tried(found, namespace, given, kinds) or (ir.UNKNOWN, False)
-        return self.session.given[key]
+            self.session.given[key] = self.session.tried(found, namespace, given, kinds) or (ir.UNKNOWN, None)
+        t, sources = self.session.given[key]
+        if sources is None or (sources and bound):  # of the variables of a comprehension it is not known
+            return t, None
+        things = [given[name] for name in sources]
+        return t, [r for thing in things for r in self.regions_of(thing) or self.regions_under(thing)]
 
     def text_of(self, callee, node) -> tuple:
         """The source of a function, where its names live, its defaults, and what it captures."""

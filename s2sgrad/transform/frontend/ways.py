@@ -30,6 +30,8 @@ class Ways:
         if op is None:
             return self.ways.get(thing) if isinstance(thing, ir.Value) else None
         before, step = self.ways_of(op.args[0]), step_of(op)
+        if op.function in aliases.UNCHANGED:
+            return before
         return None if before is None or step is None else tuple((*way, step) for way in before)
 
     def see_ways(self, value: ir.Value, *sources) -> None:

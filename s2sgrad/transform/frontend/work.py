@@ -17,7 +17,6 @@ from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.scan import WRITERS
 from s2sgrad.transform.frontend.values import Inert
 
-WRITING = WRITERS | {"at"}
 PLAIN = (int, float, complex, str, bool, type(None), np.generic, np.ndarray, BuiltinFunctionType)
 
 
@@ -83,7 +82,7 @@ def written_names(node, mutable: set) -> set:
             targets = [value]
         case gast.Call(func=gast.Attribute(value=value, attr="fill" | "sort" | "put")):
             targets = [value]
-        case gast.Call(func=gast.Attribute(attr=attr), args=[first, *_]) if attr in WRITING:
+        case gast.Call(func=gast.Attribute(attr=attr), args=[first, *_]) if attr in WRITERS:
             targets = [first]
         case gast.Assign(targets=[gast.Name(id=name)], value=value) if name in mutable:
             targets = [value]

@@ -96,9 +96,10 @@ for ufunc in vars(np).values():
 def _einsum(subscripts, *operands, **options) -> Type:
     dtype = promote([type_of(o).dtype for o in operands]) if set(options) <= {"optimize"} else None
     labels = labels_of(subscripts, operands)
-    if labels is None or not labels[1]:
-        plain = labels is not None and not options  # what a product of matrices gives may be an array without axes
-        return Type(Kind.NUMBER, dtype, 0, ()) if plain else Type(dtype=dtype)
+    if labels is None:
+        return Type(dtype=dtype)
+    if not labels[1]:  # with `optimize` it may be an array of dimension 0
+        return Type(dtype=dtype) if options else Type(Kind.NUMBER, strong(dtype), 0, ())
     terms, result = labels
     lengths: dict = {}
     for term, operand in zip(terms, operands, strict=True):
