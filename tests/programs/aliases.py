@@ -1263,3 +1263,36 @@ def added_at_places_in_a_loop_of_its_own(x):
             if u[0] > 1.0:
                 break
     return np.sum(u * x**2)
+
+
+def second_of(a, b):
+    return b
+
+
+def applied_to(f, a):
+    return f(a)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def calls_that_a_derivative_flows_into_and_nothing_comes_of(x):
+    u, w = np.zeros(3), x * 2.0
+    looks(w)
+    v = second_of(w, u)
+    w[1] *= x[0]
+    return np.sum(v) + np.sum(w**2)
+
+
+@program(LINE[:3], engine="tape")
+def captured_array_that_is_handed_through(x):
+    u, w = x * 2.0, np.ones(3)
+    v = applied_to(lambda a: w[1:], u)
+    w[1] = x[1]
+    return np.sum(v**2) + np.sum(u)
+
+
+@program(LINE[:3], engine="tape")
+def argument_that_is_handed_through(x):
+    u, w = x * 2.0, x * 3.0
+    v = second_of(u, w)
+    w[1] *= 3.0
+    return np.sum(v**2) + np.sum(u)

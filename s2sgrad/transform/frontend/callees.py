@@ -150,10 +150,11 @@ class Callees:
         active = info.active
         if any_active(active) and result_type.kind in (Kind.OTHER, Kind.CALLABLE):
             self.refuse(f"what {callee.name} returns cannot be followed", node)
-        regions = [] if result_type.kind is Kind.NUMBER or info.fresh else [self.anywhere]
-        result = self.value(
-            "t", result_type, active, [*regions, *(r for o in operands for r in self.regions_of(o) if regions)]
-        )
+        sharing = operands if info.sources is None else [operands[i] for i in info.sources]
+        regions = [r for o in sharing for r in self.regions_of(o)]
+        if info.sources is None and result_type.kind is not Kind.NUMBER:
+            regions.append(self.anywhere)
+        result = self.value("t", result_type, active, regions)
         self.emit(ir.Call(result, callee, operands, self.found.location(node)))
         self.temporaries.add(result)
         return result

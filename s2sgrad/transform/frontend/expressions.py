@@ -181,24 +181,18 @@ class Expressions(InertExpressions):
             return found
         return []
 
-    def is_new(self, thing) -> bool:
-        """Does something surely share no memory with what is outside of the function?"""
-        if self.type_of(thing).kind is Kind.NUMBER:
-            return True
-        regions = self.regions_of(thing)
-        return bool(regions) and not any(r.root().external for r in regions)
-
     def sources_of(self, thing, given: dict) -> tuple | None:
         """Which of the things that a function is `given` `thing` may share memory with, and with nothing else outside.
 
         None where it may be anything outside.
         """
-        outside = {r.root() for r in self.regions_of(thing) if r.root().external}
-        if self.type_of(thing).kind is Kind.NUMBER or not outside:
+        if self.type_of(thing).kind is Kind.NUMBER or isinstance(thing, ir.Constant):
             return ()
+        regions = self.regions_of(thing)
+        outside = {r.root() for r in regions if r.root().external}
         unknown = {r.root() for r in (self.anywhere, *self.object_regions.values())}
         mine = {name: {r.root() for r in self.regions_under(one)} for name, one in given.items()}
-        if not outside <= set().union(*mine.values()) - unknown:
+        if not regions or not outside <= set().union(*mine.values()) - unknown:
             return None
         return tuple(name for name, roots in mine.items() if not roots.isdisjoint(outside))
 

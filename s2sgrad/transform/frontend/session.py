@@ -28,7 +28,7 @@ class Info:
     active: object = True
     recursive: bool = False
     writes_outside: bool = False
-    fresh: bool = False  # the result is surely in memory of its own
+    sources: tuple | None = None  # the parameters that the result may share memory with, if with nothing else outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Session:
                 guess = types.join(guess, type_)
             info.active = active
         info.writes_outside = lowering.writes_outside
-        info.fresh = lowering.is_new(result)
+        info.sources = lowering.sources_of(result, dict(enumerate(parameters)))
         made = [ir.Parameter(p) for p in parameters]
         callee.active = tuple(p.active for p in parameters)
         callee.function = ir.Function(label, made, block, namespace, found.location())
