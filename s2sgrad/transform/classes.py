@@ -58,6 +58,18 @@ def takes_attribute(cls, attr: str) -> bool:
     return is_plain_class(cls) and not hasattr(type(inspect.getattr_static(cls, attr, None)), "__set__")
 
 
+def is_static(cls, attr: str) -> bool:
+    """Is it a static method, which does not get its object?"""
+    return isinstance(inspect.getattr_static(cls, attr, None), staticmethod)
+
+
+def getter(cls, attr: str) -> FunctionType | None:
+    """The function of the user's that a property of a class calls; None where there is no such property."""
+    found = inspect.getattr_static(cls, attr, None) if cls is not None else None
+    function = found.fget if type(found) is property else None
+    return function if isinstance(function, FunctionType) and not is_trusted(function) else None
+
+
 def record_fields(cls) -> list | None:
     """The fields of a dataclass or namedtuple whose constructor does nothing but store them."""
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
@@ -86,8 +98,7 @@ def stores_plainly(cls) -> bool:
 def plain_defaults(cls) -> dict:
     """The fields of a dataclass whose default is a number, a text or None."""
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-    plain = (bool, int, float, complex, str, type(None))
-    return {f.name: f.default for f in fields if isinstance(f.default, plain)}
+    return {f.name: f.default for f in fields if isinstance(f.default, _DATA)}
 
 
 def plain_attributes(cls, spoken: frozenset) -> list:
@@ -99,11 +110,22 @@ def plain_attributes(cls, spoken: frozenset) -> list:
     >>> plain_attributes(Net, frozenset())
     ['rate']
     """
-    members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+    members = dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base))
     functions = [getattr(m, "__func__", m) for base in cls.__mro__ for m in vars(base).values()]
     spoken = spoken.union(*(f.__code__.co_names for f in functions if isinstance(f, FunctionType)))
-    plain = (bool, int, float, complex, str, type(None))
-    return [n for n, value in members.items() if n in spoken and type(value) in plain and not n.startswith("__")]
+    return [n for n in members if n in spoken and holds_plainly(cls, n) and not n.startswith("__")]
+
+
+def holds_plainly(cls, attr: str) -> bool:
+    """Is an attribute of a class itself a number, a text or None?
+
+    >>> class Net:
+    ...     rate = 0.5
+    ...     def step(self, w): return w * self.rate
+    >>> holds_plainly(Net, "rate"), holds_plainly(Net, "step"), holds_plainly(Net, "steps")
+    (True, False, False)
+    """
+    return type(inspect.getattr_static(cls, attr, ...)) in _DATA
 
 
 def attributes(value, within: int = 0) -> dict | None:
@@ -233,8 +255,7 @@ MOST_ITEMS = 8  # a list in an object that has more is not looked into: it may h
 
 @functools.cache
 def _holds_attributes(cls) -> bool:
-    called = any("__call__" in vars(c) for c in cls.__mro__)
-    return is_plain_class(cls) and not dataclasses.is_dataclass(cls) and not called
+    return is_plain_class(cls) and not dataclasses.is_dataclass(cls)
 
 
 @functools.cache

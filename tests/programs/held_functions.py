@@ -681,7 +681,7 @@ def layers_of_constants(x):
     return np.sum(layer(layer(x)) * dense(x)) + np.sum(other(x))
 
 
-@program(X, engine="tape", smooth=True)
+@program(X, engine="compiled", smooth=True)
 def call_that_changes_its_object(x):
     counting = Counting(np.sin)
     y = counting(x)

@@ -112,4 +112,4 @@ def inactive_methods(x):
     return np.sum(x[order] * np.arange(3.0)) + x[top] * (x > 0).sum() + x.any() * x[0]
 
 
-program(X, engine="tape", name="method_that_counts_its_calls")(SPRING.counting)
+program(X, engine="compiled", name="method_that_counts_its_calls")(SPRING.counting)

@@ -155,6 +155,7 @@ class Callees:
         if info.sources is None and result_type.kind is not Kind.NUMBER:
             regions.append(self.anywhere)
         result = self.value("t", result_type, active, regions)
+        result.own = not regions
         self.emit(ir.Call(result, callee, operands, self.found.location(node)))
         self.temporaries.add(result)
         return result

@@ -22,6 +22,7 @@ class Calls:
     """The part of `Lowering` that finds out what a call calls."""
 
     def expression_Call(self, node):
+        node = self.as_method_call(node)
         held = self.function_held(node.func)
         if held is None and isinstance(node.func, gast.Attribute) and self.static(node.func) is None:
             base = self.expression(node.func.value)
@@ -36,8 +37,11 @@ class Calls:
             return self.call_known(callee, node)
         if isinstance(callee, FUNCTIONS):
             return self.call(callee, self.arguments(node), node)
-        if self.type_of(callee).kind is Kind.RECORD:
-            return self.expression_Call(self.as_method_call(self.operand(callee, "called"), node))
+        if self.type_of(callee).kind is Kind.RECORD:  # what makes the object is not evaluated again
+            name = self.new_name("called")
+            self.env[name] = self.operand(callee, "called")
+            named = gast.copy_location(gast.Name(name, gast.Load(), None, None), node)
+            return self.expression_Call(gast.copy_location(gast.Call(named, node.args, node.keywords), node))
         arguments = self.arguments(node)
         if self.is_plain(arguments):
             return self.inert(node)
@@ -45,16 +49,6 @@ class Calls:
             f"{text(node.func)} carries a derivative, but it is not known which function it is",
             node,
         )
-
-    def as_method_call(self, called: ir.Value, node):
-        """``layer(x)`` as ``layer.__call__(x)``; what makes the object is not evaluated again."""
-        base = node.func
-        if not isinstance(base, gast.Name):
-            name = self.new_name("called")
-            self.env[name] = called
-            base = gast.copy_location(gast.Name(name, gast.Load(), None, None), node)
-        method = gast.copy_location(gast.Attribute(base, "__call__", gast.Load()), node)
-        return gast.copy_location(gast.Call(method, node.args, node.keywords), node)
 
     def arguments(self, node) -> Arguments:
         """The arguments of a call, evaluated in order."""

@@ -396,6 +396,8 @@ class Expressions(InertExpressions):
     def field(self, base, attr, node):
         t = self.type_of(base)
         if t.keys is None or attr not in t.keys:
+            if self.held_by_class(t, node) is not None:
+                return self.inert(node)
             computed = self.property_here(base, attr, node)
             if computed is not None:
                 return computed

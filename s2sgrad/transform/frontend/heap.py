@@ -372,6 +372,7 @@ class Heap:
 
         def rebuilt(part):
             item = self.held_item(part) if isinstance(part, (gast.Subscript, gast.Attribute)) else None
+            item = item or self.lent_item(part)
             if isinstance(item, ir.Value) and isinstance(part.ctx, gast.Load):
                 label = next((n for n, v in found.items() if v is item), None) or self.label(item, found)
                 found[label] = item
@@ -385,6 +386,20 @@ class Heap:
 
         new = rebuilt(node)
         return (new, found) if found else (node, {})
+
+    def lent_item(self, node) -> ir.Value | None:
+        """What an attribute of an object of the caller's reads from its class, now; None where it is anything else.
+
+        The object may get an attribute of that name later.
+        """
+        base = self.holder(node.value) if isinstance(node, gast.Attribute) else None
+        outside = self.objects[base].outside if base in self.objects else None
+        t = None if outside is None else self.held_by_class(base.type, node)
+        if t is None:
+            return None
+        label = self.label(outside, ())
+        read = gast.Attribute(gast.Name(label, gast.Load(), None, None), node.attr, gast.Load())
+        return self.bind(Inert(self.located(read, node), {label: outside}, t, False, False, []), node.attr)
 
 
 def takes_fields(cls) -> bool:

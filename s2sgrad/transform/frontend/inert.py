@@ -15,7 +15,7 @@ import numpy as np
 
 from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
-from s2sgrad.transform import aliases, ir
+from s2sgrad.transform import aliases, classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
@@ -46,7 +46,6 @@ from s2sgrad.transform.frontend.kinds import (
     text,
 )
 from s2sgrad.transform.frontend.lists import BUILDING
-from s2sgrad.transform.frontend.methods import is_static
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names, targets_of
 from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Unbound
@@ -318,6 +317,8 @@ class InertExpressions:
         base, cheap, pure, regions = self.facts(node.value, bound)
         if base.kind is Kind.RECORD and base.keys and node.attr in base.keys:
             return base.items[base.keys.index(node.attr)], False, pure, self.inside(base, regions)
+        if (held := self.held_by_class(base, node)) is not None:
+            return held, cheap, pure, []
         if base.kind in NUMERIC and node.attr in ("shape", "ndim", "size", "dtype", "itemsize", "nbytes"):
             stable = cheap and base.kind is not Kind.UNKNOWN
             if node.attr == "shape":
@@ -328,7 +329,12 @@ class InertExpressions:
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and function is not None:
             return types.infer(function, (self.sample(node.value, base, bound),)), False, pure, regions
         pure = pure and (base.cls is None or not resolve.is_computed(base.cls, node.attr))
-        return kin(ir.UNKNOWN, base), False, pure, self.inside(base, regions)
+        result, new = ir.UNKNOWN, False
+        if (getter := classes.getter(base.cls, node.attr)) is not None and not self.session.purity.reason(getter):
+            self.outside.method_of(base.cls, node.attr, getter)
+            instance = Arguments([self.sample(node.value, base, bound)])
+            result, new = self.given_by_method(getter, instance, gast.Call(node, [], []))
+        return kin(result, base), False, pure, [] if new else self.inside(base, regions)
 
     def inside(self, t: ir.Type, regions: list) -> list:
         """The memory that parts of something in `regions` may be in: that itself, and what is held from outside.
@@ -393,6 +399,7 @@ class InertExpressions:
         return isinstance(index, ir.Code) and isinstance(index.node, gast.Slice)
 
     def facts_Call(self, node, bound):
+        node = self.as_method_call(node) if self.names.loads(node.func).isdisjoint(bound) else node
         arguments, cheap, pure, regions = self.all_facts([*node.args, *(k.value for k in node.keywords)], bound)
         for keyword in node.keywords:
             if keyword.arg == "out" and not is_none(keyword.value):
@@ -512,7 +519,7 @@ class InertExpressions:
         if attr in BUILDING and self.own_list(node.func.value) is not None and node.func.value.id not in self.changing:
             self.refuse(f".{attr}() inside of this expression is not compiled", node)
         if self.is_own_method(base, attr):
-            return self._own_method_call(node, base, arguments, pure and clean, bound)
+            return self._own_method_call(node, base, arguments, pure and clean, regions, bound)
         if attr in effects.MUTATING_METHODS and base.kind is not Kind.NUMBER:
             self.write(node.func.value, node, bound)
             for region in own:
@@ -531,7 +538,7 @@ class InertExpressions:
             drawing = base.cls in types.GENERATORS and hasattr(base.cls, attr)
             result = self.method_type(getattr(base.cls, attr), base, node, arguments, bound) if drawing else ir.UNKNOWN
             return kin(result, base), False, pure and clean and quiet, self.inside(base, own) + regions
-        return self._own_method_call(node, base, arguments, pure and clean, bound)
+        return self._own_method_call(node, base, arguments, pure and clean, regions, bound)
 
     def method_type(self, function, base: ir.Type, node, kinds: list, bound, variadic=False) -> ir.Type:
         """The type of what a method of an array, or of a generator of random numbers, gives."""
@@ -543,22 +550,19 @@ class InertExpressions:
             args = [self.tuple_code(args)]
         return types.infer(function, (self.sample(node.func.value, base, bound), *args), things.keywords)
 
-    def _own_method_call(self, node, base: ir.Type, kinds: list, pure: bool, bound):
-        attr = node.func.attr
-        function = self.class_attribute(base, attr)
+    def _own_method_call(self, node, base: ir.Type, arguments: list, pure: bool, regions: list, bound):
+        function = self.class_attribute(base, node.func.attr)
         if function is None:
             self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
         problem = self.session.purity.reason(function)
         if problem is not None:
             self.refuse(f"{text(node.func)} may change what the derivative reads: {problem}", node)
         pure = pure and not resolve.is_trusted(function)
-        if not isinstance(function, FunctionType) or resolve.is_trusted(function):
-            return ir.UNKNOWN, False, pure, [self.anywhere]
-        things = self.sampled(node, kinds, bound)
-        first = [] if is_static(base.cls, attr) else [self.sample(node.func.value, base, bound)]
-        known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-        result, new = self.given_back(known, Arguments([*first, *things.positional], things.keywords), node)
-        return kin(result, *kinds), False, pure, [] if new else [self.anywhere]
+        given = self.sampled(node, arguments, bound)
+        if not classes.is_static(base.cls, node.func.attr):
+            given.positional.insert(0, self.sample(node.func.value, base, bound))
+        result, new = self.given_by_method(function, given, node)
+        return kin(result, *arguments), False, pure, [] if new else [*regions, self.anywhere]
 
     def is_own_method(self, base: ir.Type, attr: str) -> bool:
         """May ``value.attr`` be a function of the user's, for a `value` whose class is known?"""

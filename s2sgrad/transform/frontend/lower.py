@@ -249,7 +249,7 @@ class Lowering(
             return False
         if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return False
-        if isinstance(node.func, gast.Attribute):
+        if isinstance(node.func, gast.Attribute) or node.func.id in self.classes:
             return self.changes_record(node.func)
         name = node.func.id
         if name not in self.apart:

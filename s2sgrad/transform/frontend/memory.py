@@ -144,6 +144,7 @@ class Writes(WritingCalls):
         """
         if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
             return None
+        call = self.as_method_call(call)
         method = self.method_of_record(call)
         if method is not None:
             return self.method_here(*method, self.arguments(call), call)

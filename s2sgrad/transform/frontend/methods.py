@@ -1,6 +1,5 @@
 """Lowers calls of methods: of arrays, of containers, of the user's objects."""
 
-import inspect
 from types import FunctionType
 
 import gast
@@ -46,7 +45,7 @@ class Methods:
         function = self.class_attribute(t, attr)
         if isinstance(function, FunctionType):
             known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-            first = [] if is_static(t.cls, attr) else [self.operand(base)]
+            first = [] if classes.is_static(t.cls, attr) else [self.operand(base)]
             return self.followed(known, Arguments([*first, *arguments.positional], arguments.keywords), node)
         if attr in effects.MUTATING_METHODS:
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
@@ -107,13 +106,9 @@ class Methods:
             if isinstance(function, FunctionType):
                 self.outside.method_of(t.cls, attr, function)
                 known = Known(function, ir.Code(node.func, {}, ir.Type(Kind.CALLABLE)))
-                first = [] if is_static(t.cls, attr) else [base]
+                first = [] if classes.is_static(t.cls, attr) else [base]
                 arguments = self.arguments(node)
                 return self.followed(known, Arguments([*first, *arguments.positional], arguments.keywords), node)
         if t.kind is Kind.DICT and attr in READING_DICTS:
             return self.dict_method(base, attr, node)
         self.refuse(f"the method .{attr}() of a {t.kind.value} of values that carry a derivative is not compiled", node)
-
-
-def is_static(cls, attr: str) -> bool:
-    return isinstance(inspect.getattr_static(cls, attr), staticmethod)

@@ -14,6 +14,7 @@ from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import Object
 from s2sgrad.transform.frontend.kinds import text
+from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Arguments
 from s2sgrad.transform.ir import Kind
 
@@ -117,6 +118,14 @@ class Records:
         found = {a: self.outside.attribute(known, a) for a in classes.plain_attributes(cls, frozenset(spoken))}
         return {a: ir.Constant(None) if k.value is None else k for a, k in found.items() if k is not None}
 
+    def held_by_class(self, t: ir.Type, node) -> ir.Type | None:
+        """The type of the number, text or None that the class of an object holds, and not the object itself."""
+        plain = t.kind is Kind.RECORD and isinstance(node, gast.Attribute) and node.attr not in (t.keys or ())
+        if not plain or not classes.holds_plainly(t.cls, node.attr) or resolve.is_computed(t.cls, node.attr):
+            return None
+        held = self.outside.attribute(Known(t.cls, ir.Code(node.value)), node.attr)
+        return None if held is None else self.type_of(held)
+
     def with_other_fields(self, arguments: Arguments, node):
         """``state._replace(u=v)`` of a namedtuple, ``dataclasses.replace(state, u=v)``: one with other fields."""
         base = arguments.positional[0]
@@ -135,13 +144,22 @@ class Records:
         t = ir.Type(Kind.DICT, items=tuple(map(self.type_of, things)), keys=self.type_of(base).keys)
         return self.make_container(t, things, node)
 
-    def changes_record(self, node) -> bool:
-        """Is an attribute a method that changes its object, of a name that an object of a plain class gets?"""
-        name = node.value.id if isinstance(node.value, gast.Name) else None
-        if name not in self.classes:
-            return False
-        method = inspect.getattr_static(self.classes[name], node.attr, None)
+    def changes_record(self, called) -> bool:
+        """Is what is called a method that changes its object, of a name that an object of a plain class gets?"""
+        base, attr = (called.value, called.attr) if isinstance(called, gast.Attribute) else (called, "__call__")
+        cls = self.classes.get(base.id) if isinstance(base, gast.Name) else None
+        method = None if cls is None else inspect.getattr_static(cls, attr, None)
         return isinstance(method, FunctionType) and self.session.purity.reason(method) is not None
+
+    def as_method_call(self, call):
+        """``layer(x)`` of an object as ``layer.__call__(x)``; any other call as it is."""
+        t = self.type_at(call.func)
+        if t is None or t.kind is not Kind.RECORD:
+            return call
+        if "__call__" in (t.keys or ()):
+            self.refuse(f"{text(call.func)} has an attribute __call__ that a call of it does not use", call)
+        method = gast.copy_location(gast.Attribute(call.func, "__call__", gast.Load()), call)
+        return gast.copy_location(gast.Call(method, call.args, call.keywords), call)
 
     def classes_of_names(self, body: list, kinds: dict) -> dict:
         """The names to which the function gives new objects of plain classes, or is given them, and these classes."""
@@ -169,9 +187,8 @@ class Records:
 
     def property_here(self, base: ir.Value, attr: str, node):
         """What a property gives that only reads its object, lowered in place; None where it is none, or cannot be."""
-        found = inspect.getattr_static(base.type.cls, attr, None)
-        getter = found.fget if type(found) is property else None
-        if not isinstance(getter, FunctionType) or self.session.purity.reason(getter) is not None:
+        getter = classes.getter(base.type.cls, attr)
+        if getter is None or self.session.purity.reason(getter) is not None:
             return None
         return self.method_here(base, attr, getter, Arguments([], {}), node)
 

@@ -193,12 +193,12 @@ def _of(value, seen: dict | None, within: int = 0) -> Type:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
         return Type(Kind.RECORD, items=tuple(_of(getattr(value, n), seen, within) for n in names), keys=names, cls=cls)
-    if callable(value):
-        return Type(Kind.CALLABLE, cls=cls, function=value if identity(value) is not None else None)
     own = attributes(value, within)
     if own is not None:
         held = tuple(_of(item, seen, within + 1) for item in own.values())
         return Type(Kind.RECORD, items=held, keys=tuple(own), cls=cls)
+    if callable(value):
+        return Type(Kind.CALLABLE, cls=cls, function=value if identity(value) is not None else None)
     return OTHER if value is None else Type(Kind.OTHER, cls=cls)
 
 
