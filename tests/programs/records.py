@@ -72,3 +72,33 @@ def powers_of_a_positive_number(a):
     table[1] = decay
     table[2] = decay * table[1] + 3**a
     return np.sum(table)
+
+
+@dataclass
+class Sized:
+    size: object
+    shape: object
+
+    @property
+    def ndim(self):
+        return np.sum(self.size * self.shape)
+
+
+class Measured:
+    def __init__(self, u):
+        self.u = u
+
+    @property
+    def size(self):
+        return np.sum(self.u**2)
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def fields_and_properties_named_like_attributes_of_arrays(x):
+    sized, measured = Sized(x, x[::-1] * x), Measured(x)
+    return np.sum(sized.size * sized.shape) + sized.ndim * measured.size
+
+
+@program(Sized(np.array([1.0, 2.0]), np.array([3.0, 4.0])), engine="compiled")
+def fields_of_an_argument_named_like_attributes_of_arrays(sized):
+    return np.sum(sized.size * sized.shape) * sized.ndim

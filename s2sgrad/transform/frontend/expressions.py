@@ -384,7 +384,7 @@ class Expressions(InertExpressions):
             known = self.outside.attribute(base, node.attr)
             return known if known is not None else self.inert(node)
         t = self.type_of(base)
-        if not is_active(base) or node.attr in table.INACTIVE_ATTRIBUTES:
+        if not is_active(base) or (node.attr in table.INACTIVE_ATTRIBUTES and t.kind in NUMERIC):
             return self.inert(node)
         if t.kind is Kind.RECORD:
             return self.field(base, node.attr, node)
