@@ -63,6 +63,23 @@ def is_static(cls, attr: str) -> bool:
     return isinstance(inspect.getattr_static(cls, attr, None), staticmethod)
 
 
+def inherited(cls, home, attr: str) -> FunctionType | None:
+    """The user's method that ``super(home, self).attr`` is, of an instance of `cls`; None where it is none.
+
+    >>> class Base:
+    ...     def step(self): ...
+    >>> class Fast(Base):
+    ...     def step(self): ...
+    >>> Base.__module__ = Base.step.__module__ = "program"
+    >>> inherited(Fast, Fast, "step") is Base.step, inherited(Fast, Base, "step")
+    (True, None)
+    """
+    order = cls.__mro__
+    above = order[order.index(home) + 1 :] if home in order else ()
+    method = next((vars(c)[attr] for c in above if attr in vars(c)), None)
+    return method if isinstance(method, FunctionType) and not is_trusted(method) else None
+
+
 def getter(cls, attr: str) -> FunctionType | None:
     """The function of the user's that a property of a class calls; None where there is no such property."""
     found = inspect.getattr_static(cls, attr, None) if cls is not None else None

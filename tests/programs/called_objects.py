@@ -125,7 +125,7 @@ def the_object_is_differentiated(x, spring):
     return np.sum(x * spring(x)) + spring.energy(x) + spring.mean
 
 
-@program(X, Counted(W, np.ones(3)), engine=None)
+@program(X, Counted(W, np.ones(3)), engine="compiled")
 def a_call_that_counts(x, layer):
     y = layer(x)
     return np.sum(layer(y) * y) * layer.calls

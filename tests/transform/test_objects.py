@@ -106,6 +106,31 @@ def test_a_dataclass_that_hides_a_method_is_not_taken_for_one_that_does_not(insi
     np.testing.assert_array_equal(s2sgrad.grad(f, argnums=1)(inside(other), X), 3 * np.ones(3))
 
 
+class Base:
+    def score(self, x):
+        return 2.0 * np.sum(x)
+
+
+class Middle(Base):
+    pass
+
+
+class Top(Middle):
+    def score(self, x):
+        return super().score(x) * 3.0
+
+
+def test_what_is_inherited_is_looked_up_anew(monkeypatch):
+    def f(x):
+        return Top().score(x)
+
+    derivative = s2sgrad.grad(f)
+    np.testing.assert_array_equal(derivative(X), np.full(3, 6.0))
+    assert derivative.engine == "compiled"
+    monkeypatch.setattr(Middle, "score", lambda self, x: np.sum(x * x), raising=False)
+    np.testing.assert_array_equal(derivative(X), 6 * X)
+
+
 def test_a_long_list_in_an_object_may_grow():
     box = Box(X + 1, np.float64(2.0))
     derivative = s2sgrad.grad(box.added)

@@ -17,6 +17,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
+from s2sgrad.transform import classes
 from s2sgrad.transform.frontend import resolve, source, syntax
 
 # Methods that change their object, whatever it is.
@@ -319,7 +320,7 @@ class Purity:
             return None
         if isinstance(function, type):
             made = [inspect.getattr_static(function, n, None) for n in ("__init__", "__new__", "__post_init__")]
-            return next((r for r in map(self._reason_of_maker, made) if r), None)
+            return next((r for r in [self._reason_of_maker(maker, function) for maker in made] if r), None)
         if isinstance(function, BuiltinFunctionType):
             return f"what {function.__name__} does cannot be seen"
         call = inspect.getattr_static(type(function), "__call__", None)
@@ -331,17 +332,17 @@ class Purity:
             else f"what {getattr(function, '__name__', repr(function))} does cannot be seen"
         )
 
-    def _reason_of_maker(self, maker) -> str | None:
+    def _reason_of_maker(self, maker, cls) -> str | None:
         # what a constructor stores in the new object is not a change of anything older
         plain = (
             isinstance(maker, FunctionType) and maker.__name__ != "__new__" and maker.__code__.co_filename != "<string>"
         )
-        return self.reason_of_method(maker) if plain else None
+        return self.reason_of_method(maker, cls) if plain else None
 
-    def reason_of_method(self, function) -> str | None:
-        """Why a method may change something else than its object; None where it surely does not."""
+    def reason_of_method(self, function, cls) -> str | None:
+        """Why a method of an object of `cls` may change something else than its object; None where it does not."""
         first = function.__code__.co_varnames[:1]
-        return self._examine(function, own=first[0]) if first else "it has no first argument"
+        return self._examine(function, own=first[0], cls=cls) if first else "it has no first argument"
 
     def reason_of_generator(self, function) -> str | None:
         """Why a generator function may change something while it runs; None where it surely does not."""
@@ -373,7 +374,7 @@ class Purity:
         mine = isinstance(method, FunctionType) and not resolve.is_trusted(method)
         return f"{cls.__name__}.{name}" if mine and self.reason(method) else None
 
-    def _examine(self, function, own: str = "", yields: bool = False) -> str | None:
+    def _examine(self, function, own: str = "", yields: bool = False, cls=None) -> str | None:
         try:
             node = source.find(function).node
         except CompileError:
@@ -383,14 +384,16 @@ class Purity:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         outside = resolve.Outside(resolve.ir.Namespace(function.__globals__, cells), {}, {})
         body = [node.body] if isinstance(node, gast.Lambda) else node.body
-        return _Examiner(self, outside, node, body, own, yields).run()
+        home = cells[syntax.HOME].cell_contents if syntax.HOME in cells else None
+        return _Examiner(self, outside, node, body, own, yields, cls, home).run()
 
 
 class _Examiner:
     """Looks through one function for anything that may write to what it did not make itself."""
 
-    def __init__(self, purity, outside, node, body, own, yields):
+    def __init__(self, purity, outside, node, body, own, yields, cls, home):
         self.purity, self.outside, self.node, self.body, self.yields = purity, outside, node, body, yields
+        self.cls, self.home = cls, home  # that of the object which it is a method of, and the one it stands in
         self.local = set(syntax.parameters(node))
         self.fresh: set = {own} if own else set()
         self.reason = ""
@@ -449,6 +452,8 @@ class _Examiner:
         return None if name in self.fresh else f"it writes into {name}"
 
     def _call(self, node) -> str | None:
+        if syntax.is_inherited(node.func):
+            return self._inherited(node.func)
         function = self._function(node.func)
         if writes_out(function, node) or any(k.arg == "out" for k in node.keywords):
             return "it writes into an array (out=)"
@@ -460,6 +465,17 @@ class _Examiner:
             if node.func.attr in known_methods():
                 return None
         return f"what {gast.unparse(node.func).strip()} does cannot be seen"
+
+    def _inherited(self, called) -> str | None:
+        """Why a method that is inherited may change something else than its object."""
+        first, given = syntax.parameters(self.node)[:1], called.value.args
+        home = self._function(given[0]) if given else self.home
+        own = self.fresh.issuperset(first) and [getattr(a, "id", "") for a in given[1:]] in ([], first)
+        plain = own and self._function(called.value.func) is super and self.cls is not None
+        method = classes.inherited(self.cls, home, called.attr) if plain else None
+        if method is None:
+            return f"what super().{called.attr} does cannot be seen"
+        return self.purity.reason_of_method(method, self.cls)
 
     def _function(self, node):
         if isinstance(node, gast.Name):

@@ -60,6 +60,7 @@ from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.generators import Generators
 from s2sgrad.transform.frontend.heap import Heap
 from s2sgrad.transform.frontend.hoisting import perhaps_changing
+from s2sgrad.transform.frontend.inheritance import Inheritance, written_out
 from s2sgrad.transform.frontend.iterators import Iterators
 from s2sgrad.transform.frontend.kinds import (
     LEFT,
@@ -108,6 +109,7 @@ class Lowering(
     Edits,
     Callers,
     Records,
+    Inheritance,
     WorkArrays,
     Branches,
     Managers,
@@ -150,6 +152,7 @@ class Lowering(
         self.names = session.names
         self.outside = resolve.Outside(namespace, session.guards, session.known)
         self.namespace = namespace
+        self.home = namespace.cells[syntax.HOME].cell_contents if syntax.HOME in namespace.cells else None
         self.current = found.node
         self.statements: list = []
         self.env: dict = {}
@@ -199,6 +202,7 @@ class Lowering(
         body = found.node.body
         if isinstance(found.node, gast.Lambda):
             body = [gast.copy_location(gast.Return(body), body)]
+        body = written_out(body, next(iter(syntax.parameters(found.node)), ""))
         self.local = (set(syntax.parameters(found.node)) | given.keys()).union(*map(self.names.stores, body))
         self.mutable: set = set()
         body = self.without_deques(body)
@@ -249,6 +253,8 @@ class Lowering(
             return False
         if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return False
+        if syntax.is_inherited(node.func):
+            return True
         if isinstance(node.func, gast.Attribute) or node.func.id in self.classes:
             return self.changes_record(node.func)
         name = node.func.id
@@ -280,11 +286,12 @@ class Lowering(
         return isinstance(known, FunctionType) and self.may_be_inlined(known)
 
     def given_away(self, body: list) -> set:
-        """The names that are given to functions which may write into what they are given."""
+        """The names of what is given to functions which may write into it, and of objects that are called."""
         found: set = set()
         for call in (n for s in body for n in syntax.walk(s) if isinstance(n, gast.Call)):
             if isinstance(call.func, gast.Name) and (call.func.id in self.local or self.is_apart(call)):
                 found |= set().union(*map(viewed_names, [*call.args, *(k.value for k in call.keywords)]))
+                found |= {call.func.id} & self.classes.keys() if self.is_apart(call) else set()
         return found
 
     # ------------------------------------------------------------------------------------ the whole thing

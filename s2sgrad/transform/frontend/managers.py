@@ -122,7 +122,7 @@ def is_transparent(manager, purity: effects.Purity) -> bool:
         ends = [vars_of(manager, name) for name in ("__enter__", "__exit__")]
         if not classes.is_plain_class(manager) or not all(isinstance(f, FunctionType) for f in ends):
             return False
-        return not any(map(purity.reason_of_method, ends)) and lets_through(ends[1])
+        return not any(purity.reason_of_method(end, manager) for end in ends) and lets_through(ends[1])
     generator = generator_of(manager)
     return generator is not None and yields_once(generator) and purity.reason_of_generator(generator) is None
 

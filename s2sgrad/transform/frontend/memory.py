@@ -145,6 +145,9 @@ class Writes(WritingCalls):
         if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
             return None
         call = self.as_method_call(call)
+        inherited = self.inherited_here(call)
+        if inherited is not None:
+            return inherited
         method = self.method_of_record(call)
         if method is not None:
             return self.method_here(*method, self.arguments(call), call)
@@ -181,9 +184,9 @@ class Writes(WritingCalls):
         own = self.names.captured(tree) - set(captured)
         return not own & (self.local | {name.partition("@")[0] for name in self.env})
 
-    def result_here(self, found, tree, given: dict, rebound=()):
+    def result_here(self, found, tree, given: dict, rebound=(), home=None):
         """What a body returns that is lowered in place of its call."""
-        _, result = self.lowered_here(found, tree, given, rebound)
+        _, result = self.lowered_here(found, tree, given, rebound, home=home)
         return ir.Constant(None) if result is None or result is NEVER else result
 
     def seen_by(self, nested: Nested) -> dict | None:
@@ -203,16 +206,17 @@ class Writes(WritingCalls):
             here, mark = here.caller, f"{mark}@"
         return None if here is None else mark
 
-    def lowered_here(self, found, tree, given: dict, rebound=(), gives_function=False) -> tuple:
+    def lowered_here(self, found, tree, given: dict, rebound=(), gives_function=False, home=None) -> tuple:
         """The lowering of a body in place of its call, and what it returns.
 
-        `rebound` has the names of enclosing functions that it binds anew, each with what it is called here.
+        `rebound` has the names of enclosing functions that it binds anew, each with what it is called here; `home` is
+        the class that it stands in, if it asks for that.
         """
         inner = type(self)(self.session, found, self.namespace, given, frozenset(rebound))
         for shared in SHARED:
             setattr(inner, shared, getattr(self, shared))
         inner.caller, inner.bodies = self, (*self.bodies, tree)
-        inner.gives_function = gives_function
+        inner.gives_function, inner.home = gives_function, home
         given = {n: self.place(t, n) if isinstance(t, Inert) else t for n, t in given.items()}
         inner.env = {outer_name(name): thing for name, thing in self.env.items()}
         for name, thing in given.items():

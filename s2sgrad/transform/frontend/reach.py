@@ -8,7 +8,7 @@ import functools
 from types import FunctionType, MethodType, ModuleType
 
 from s2sgrad.transform import ir
-from s2sgrad.transform.classes import PLAIN
+from s2sgrad.transform.classes import PLAIN, data_of
 from s2sgrad.transform.frontend.resolve import MISSING, Outside, Place, Reader, is_definition, is_trusted
 
 _CACHED = type(functools.lru_cache(lambda: None))
@@ -44,9 +44,9 @@ def reached(thing, seen: set, guards: dict):
     elif isinstance(thing, FunctionType):
         yield from _of_function(thing, seen, guards)
     elif isinstance(thing, type):
-        for cls in thing.__mro__:
-            members = {} if is_trusted(cls) else vars(cls)
-            yield from _of_each([v for name, v in members.items() if _may_be_read(name, v)], seen, guards)
+        members = [v for cls in thing.__mro__ if not is_trusted(cls) for v in vars(cls).values()]
+        called = [v for v in members if isinstance(v, (FunctionType, staticmethod, classmethod, property, type))]
+        yield from _of_each([*called, *data_of(thing)], seen, guards)
     else:
         yield _constant(thing)
 
@@ -79,12 +79,6 @@ def _of_each(things, seen, guards):
             yield from reached(thing, seen, guards)
         elif not isinstance(thing, PLAIN):
             yield _constant(thing)
-
-
-def _may_be_read(name: str, member) -> bool:
-    """May the methods of a class look at this attribute of it, which is no part of how classes work?"""
-    plain = isinstance(member, (FunctionType, staticmethod, classmethod, property))
-    return plain or not (name.startswith("__") or hasattr(type(member), "__get__"))
 
 
 def _constant(value) -> Reader:

@@ -166,11 +166,15 @@ class Records:
         given = kinds | {name: thing.type for name, thing in self.given.items() if isinstance(thing, ir.Value)}
         found = {name: t.cls for name, t in given.items() if t.kind is Kind.RECORD and classes.is_plain_class(t.cls)}
         for node in (n for s in body for n in syntax.own_nodes(s) if isinstance(n, gast.Assign)):
-            called = node.value.func if isinstance(node.value, gast.Call) else None
-            if isinstance(called, gast.Name) and called.id not in self.local:
-                cls = self.outside.place(called.id).read()
-                if isinstance(cls, type) and classes.is_plain_class(cls):
-                    found |= {t.id: cls for t in node.targets if isinstance(t, gast.Name)}
+            pairs = [(target, node.value) for target in node.targets]
+            for target, value in pairs:
+                if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple):
+                    pairs += zip(target.elts, value.elts, strict=False)
+                called = value.func if isinstance(value, gast.Call) else None
+                if isinstance(target, gast.Name) and isinstance(called, gast.Name) and called.id not in self.local:
+                    cls = self.outside.place(called.id).read()
+                    if isinstance(cls, type) and classes.is_plain_class(cls):
+                        found[target.id] = cls
         return found
 
     def method_of_record(self, call) -> tuple | None:
@@ -192,17 +196,21 @@ class Records:
             return None
         return self.method_here(base, attr, getter, Arguments([], {}), node)
 
-    def method_here(self, base: ir.Value, attr: str, function, arguments: Arguments, node):
-        """What a method gives whose body is lowered in place of its call; None where it cannot be."""
-        cls = base.type.cls
-        here = function.__globals__ is self.namespace.globals and not function.__closure__
+    def method_here(self, base, attr: str, function, arguments: Arguments, node, above=None):
+        """What a method gives whose body is lowered in place of its call; None where it cannot be.
+
+        `above`: the class whose objects have inherited it, where the object's own class may have another one.
+        """
+        free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        here = function.__globals__ is self.namespace.globals and free.keys() <= {syntax.HOME}
         if not here or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
             return None
         found = source.find(function)
         defaults = self.defaults_as_written(function, found.node)
-        if defaults is None or not self.fits_here(found.node):
+        if defaults is None or not self.fits_here(found.node) or syntax.HOME in self.names.captured(found.node):
             return None
-        self.outside.method_of(cls, attr, function)
+        self.outside.method_of(self.type_of(base).cls, attr, function, above)
         arguments = Arguments([base, *arguments.positional], arguments.keywords)
         given = self.assign_parameters(found.node, arguments, defaults, node)
-        return self.result_here(found, found.node, given)
+        home = free[syntax.HOME].cell_contents if free else None
+        return self.result_here(found, found.node, given, home=home)

@@ -20,7 +20,7 @@ import numpy as np
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
-from s2sgrad.transform.classes import FUNCTIONS, is_trusted
+from s2sgrad.transform.classes import FUNCTIONS, inherited, is_trusted
 from s2sgrad.transform.frontend.guards import Guard
 
 MISSING = object()
@@ -215,18 +215,25 @@ class Outside:
             objects["named"] = function.__kwdefaults__
         self.guards[key] = Guard(test, objects, f"{function.__name__} has the code and the defaults it had")
 
-    def method_of(self, cls, attr: str, function) -> None:
-        """Assume that `function` is what a class has under the name `attr`, or what its property there calls."""
-        key = cls, attr
+    def method_of(self, cls, attr: str, function, above=None) -> None:
+        """Assume that `function` is what a class has under the name `attr`, or what its property there calls.
+
+        Or what its objects have under that name from the classes that come after one, `above`.
+        """
+        key = cls, attr, above
         if isinstance(function, FunctionType) and not is_trusted(function) and key not in self.guards:
             test = f"{{attribute}}({{cls}}, {attr!r}, None) is {{function}}"
             held = inspect.getattr_static(cls, attr, None)
             held = held if type(held) is property else function
             objects = {"attribute": inspect.getattr_static, "cls": cls, "function": held}
-            if getattr(cls, attr, None) is function:
+            if above is not None:
+                test = f"{{inherited}}({{cls}}, {{above}}, {attr!r}) is {{function}}"
+                objects = {"inherited": inherited, "cls": cls, "above": above, "function": function}
+            elif getattr(cls, attr, None) is function:
                 test = f"{{cls}}.{attr} is {{function}}"
                 del objects["attribute"]
-            self.guards[key] = Guard(test, objects, f"{cls.__name__}.{attr} is the function {function.__name__}")
+            what = f"{cls.__name__}.{attr}" if above is None else f"what {above.__name__}.{attr} inherits"
+            self.guards[key] = Guard(test, objects, f"{what} is the function {function.__name__}")
             self.follow(function)
 
     def _type(self, value, text: str) -> ir.Type:

@@ -5,6 +5,7 @@ import functools
 import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+HOME = "__class__"  # the name of the cell that holds the class in whose body a function stands
 MARKS = {"ctx", "op", "ops", "id", "attr", "kind", "type_comment"}  # fields that no name stands in
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
@@ -164,6 +165,22 @@ def own_nodes(node):
     if not isinstance(node, FUNCTIONS):
         for child in children(node):
             yield from own_nodes(child)
+
+
+def is_super(node) -> bool:
+    """Is it ``super()``, with its arguments or without?"""
+    return (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Name)
+        and node.func.id == "super"
+        and len(node.args) in (0, 2)
+        and not node.keywords
+    )
+
+
+def is_inherited(called) -> bool:
+    """Is what is called a method of ``super()``?"""
+    return isinstance(called, gast.Attribute) and is_super(called.value)
 
 
 def ends(body: list) -> bool:
