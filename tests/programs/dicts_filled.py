@@ -229,3 +229,42 @@ def taken_out_in_the_middle_of_an_expression(x):
     u = np.ones(4) * 2
     s += u[1] * d.setdefault("c", 3.0) * len(d)
     return s * d["a"] * d.pop("b") * len(d) + (d.pop("a") if len(d) == 2 else 0.0)
+
+
+@program(X, engine="compiled", smooth=True)
+def texts_that_are_put_together(x):
+    cache = {}
+    cache["A0"] = x
+    for i in range(1, 4):
+        cache["Z" + str(i)] = 0.5 * cache["A" + str(i - 1)] + i
+        cache["A" + str(i)] = np.tanh(cache["Z" + str(i)])
+    return np.sum(cache["A3"] * cache["Z2"])
+
+
+@program(X, engine="compiled", smooth=True)
+def listed_texts(x):
+    d = {}
+    for key in ["a", "b"]:
+        d[key] = x * (len(d) + 1)
+    return np.sum(d["a"] + d["b"] ** 2)
+
+
+@program(X, engine="compiled", smooth=True)
+def comprehension_that_counts(x):
+    d = {i: x[i] for i in range(3)}
+    d[1] = d[0] * d[2]
+    return sum(v**2 for v in d.values())
+
+
+@program(X, engine="compiled", smooth=True)
+def differences_in_a_table(x):
+    table = {}
+    for i in range(3):
+        for j in range(3):
+            if j < i:
+                table[i, j] = table[i - 1, j] + table[j, j] * x[i]
+            elif j == i:
+                table[i, j] = x[j] ** 2
+            else:
+                table[i, j] = x[j]
+    return table[2, 1] * table[2, 0]

@@ -465,3 +465,60 @@ def list_made_in_each_turn(x, n):
             u[i] = u[i - 1] * x[1] * 0.5 + 1.0
         s += u[-1]
     return s
+
+
+@program(X, engine="compiled")
+def turned_round_in_place(x):
+    xs = [v * 2 for v in x]
+    ys = [v * v for v in x]
+    xs[:] = xs[::-1]
+    xs.append(x[0])
+    xs[:] = [*xs, *ys]
+    return xs[0] * xs[1] + sum(ys[1:]) * xs[-1]
+
+
+@program(X, engine="compiled")
+def another_list_in_its_place(x):
+    xs = [v * 2 for v in x]
+    ys = [v * v for v in x]
+    xs[:] = ys
+    for i in range(len(xs)):
+        xs[i] = xs[i] * 3.0
+    return sum(xs) * sum(ys)
+
+
+@program(X, engine="compiled")
+def ends_that_are_replaced(x):
+    xs = [v * 2 for v in x]
+    n = len(xs) // 2
+    for i in range(3):
+        xs[-1:] = [xs[0] * x[i]]
+        xs[:1] = [xs[-1], x[1], xs[1]]
+    xs[n:] = [x[0], xs[n]]
+    xs[: n - 1] = [x[1] * v for v in xs]
+    xs[70:] = [x[1]]
+    return sum([v**2 for v in xs]) * len(xs)
+
+
+@program(X, engine="tape")
+def the_middle_replaced(x):
+    xs = [v * 2 for v in x]
+    xs[1:2] = [x[0], x[1]]
+    return sum([v**2 for v in xs]) * len(xs)
+
+
+@program(X, engine="compiled")
+def the_last_left_out(x):
+    xs = [x * k for k in range(5)]
+    xs[:] = xs[::-1]
+    xs[-1:] = []
+    return np.sum(np.array(xs) ** 2)
+
+
+@program(X, engine="compiled")
+def put_together_with_nothing(x):
+    xs, none = [v * 2 for v in x], []
+    ys = xs + none
+    zs = [v * v for v in ys]
+    zs.extend([])
+    return sum([v**2 for v in none + zs]) * len(ys)

@@ -15,6 +15,7 @@ from s2sgrad.transform.frontend.kinds import (
     LEFT,
     MISSING,
     NEVER,
+    OPERATORS,
     asks_object,
     text,
 )
@@ -49,10 +50,10 @@ class Branches:
             return (
                 bool(literal.value) if literal is not None and isinstance(literal.value, (bool, type(None))) else None
             )
-        if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Eq, gast.NotEq)):
+        if isinstance(node, gast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
             first, second = self.literal_key(node.left), self.literal_key(node.comparators[0])
-            if type(first) is str and type(second) is str:
-                return (first == second) is isinstance(node.ops[0], gast.Eq)
+            if type(first) is type(second) and type(first) in (int, str):
+                return OPERATORS[type(node.ops[0])](first, second)
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.In, gast.NotIn)):
             key, held = self.literal_key(node.left), self.holder(node.comparators[0])
             if key is not MISSING and held in self.objects and held.type.kind is Kind.DICT:

@@ -7,7 +7,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import MISSING, is_active
 from s2sgrad.transform.frontend.scan import targets_of
-from s2sgrad.transform.frontend.unrolling import assignments, is_plain_key, literal
+from s2sgrad.transform.frontend.unrolling import MOST_ITEMS, assignments, is_plain_key, literal
 from s2sgrad.transform.ir import Kind
 
 READING_DICTS = frozenset({"items", "values", "keys", "get", "copy"})
@@ -63,7 +63,8 @@ class Dicts:
     def expression_DictComp(self, node):
         """``{k: e for k, v in d.items()}``: the items one by one."""
         generator, *more = node.generators
-        rounds = self.rounds(generator.iter, generator.target)
+        rounds = self.rounds(generator.iter, generator.target, counted=True)
+        rounds = None if rounds is None or len(rounds) > MOST_ITEMS else rounds
         if more or generator.ifs or generator.is_async or rounds is None or syntax.contains(node, gast.NamedExpr):
             self.refuse("this form of dict comprehension of values that carry a derivative is not compiled", node)
         targets = {n.id for n in targets_of(generator.target) if isinstance(n, gast.Name)}

@@ -333,10 +333,11 @@ class Heap:
             literal = self.constants.get(self.env.get(node.id))
             return MISSING if literal is None else literal.value
         if isinstance(node, gast.BinOp) and isinstance(node.op, COUNTING):
-            numbers = self.literal_key(node.left), self.literal_key(node.right)
+            parts = self.literal_key(node.left), self.literal_key(node.right)
             divides = isinstance(node.op, (gast.FloorDiv, gast.Mod))
-            known = set(map(type, numbers)) == {int} and not (divides and numbers[1] == 0)
-            return OPERATORS[type(node.op)](*numbers) if known else MISSING
+            known = set(map(type, parts)) == {int} and not (divides and parts[1] == 0)
+            known = known or (set(map(type, parts)) == {str} and isinstance(node.op, gast.Add))
+            return OPERATORS[type(node.op)](*parts) if known else MISSING
         if isinstance(node, gast.Tuple):
             parts = tuple(map(self.literal_key, node.elts))
             return MISSING if any(part is MISSING for part in parts) else parts
@@ -349,6 +350,9 @@ class Heap:
         if isinstance(node, gast.Call) and self.is_len(node):
             n = self.fixed_length(node.args[0])
             return MISSING if n is None else n
+        if isinstance(node, gast.Call) and getattr(node.func, "id", "") == "str" and len(node.args) == 1:
+            number = self.literal_key(node.args[0]) if self.is_builtin("str", str) else MISSING
+            return str(number) if type(number) is int else MISSING
         return known
 
     def literal_text(self, part) -> str | None:

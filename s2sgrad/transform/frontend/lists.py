@@ -331,11 +331,15 @@ class Lists:
         """``xs[1:] = [a, b]``, which may change the length."""
         piece, base, given = literal_slice(target.slice), self.env[target.value.id], self.type_of(thing)
         known = base.type.items is not None and given.kind in SEQUENCES and given.items is not None
-        if piece is None or piece.step is not None or not known:
+        if known and piece is not None and piece.step is None:
+            items = list(self.items_of(base, statement))
+            items[piece] = self.items_of(thing, statement)
+            now = self.new_list(items, statement)
+        else:
+            now = self.spliced(target, thing, statement)
+        if now is None:
             self.refuse(f"which elements {text(target)} are, is not known before the program runs", statement)
-        items = list(self.items_of(base, statement))
-        items[piece] = self.items_of(thing, statement)
-        self.rebind(target.value.id, self.new_list(items, statement))
+        self.rebind(target.value.id, now)
 
     def augmented_item(self, statement) -> bool:
         """``xs[i] += v`` for an element that is a number; ``xs += [v]``."""
@@ -367,8 +371,8 @@ class Lists:
 
     def chained(self, first: ir.Value, second: ir.Value, node) -> ir.Value:
         """Two lists put together."""
-        a, b = first.type, second.type
-        element = types.join(self.element_type(a), self.element_type(b)) if a.items != () else self.element_type(b)
+        filled = [t for t in (first.type, second.type) if t.items != ()] or [first.type]
+        element = functools.reduce(types.join, map(self.element_type, filled))
         active = is_active(first) or is_active(second)
         if active and element == ir.UNKNOWN:
             self.refuse("the elements of this list are of different kinds", node)

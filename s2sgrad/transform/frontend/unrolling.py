@@ -130,7 +130,7 @@ class Unrolling:
         given = iterable.args if isinstance(iterable, gast.Call) else ()
         if any(isinstance(a, (gast.Name, gast.Call)) and self.is_unlike(a) for a in given):
             return True
-        texts = isinstance(iterable, gast.Tuple) and all(map(is_text, iterable.elts))
+        texts = isinstance(iterable, DISPLAYS) and bool(iterable.elts) and all(map(is_text, iterable.elts))
         view = isinstance(iterable, gast.Call) and not iterable.args and self.rounds_of_dict(iterable.func) is not None
         return texts or view or self.keys_of_dict(iterable) is not None
 
@@ -145,7 +145,7 @@ class Unrolling:
         if isinstance(iterable, gast.Subscript) and isinstance(iterable.slice, gast.Slice):
             n, bounds = self.length_of(iterable.value), literal_slice(iterable.slice)
             return None if n is None or bounds is None else [element(iterable.value, i) for i in range(n)[bounds]]
-        if isinstance(iterable, gast.Tuple) and iterable.elts and all(map(is_text, iterable.elts)):
+        if isinstance(iterable, DISPLAYS) and iterable.elts and all(map(is_text, iterable.elts)):
             return iterable.elts
         in_order = self.sorted_rounds(iterable)
         if in_order is not None:

@@ -108,6 +108,20 @@ class Unsized:
             self.refuse("what this element is cannot be told", node)
         return self.read_out(base, at, element, node)
 
+    def spliced(self, target, thing, statement) -> ir.Value | None:
+        """The list ``xs`` after ``xs[:] = thing``, ``xs[i:] = thing`` or ``xs[:i] = thing``; None where it is none."""
+        base, piece = self.env[target.value.id], target.slice
+        if self.type_of(thing).kind is not Kind.LIST or piece.step is not None or (piece.lower and piece.upper):
+            return None
+        given = self.operand(thing)
+        if not is_new_list(statement.value):  # the list goes on under another name
+            given = self.cut(given, ir.Constant(slice(None)), statement)
+        if piece.lower is None and piece.upper is None:
+            return given
+        rest = gast.Slice(piece.upper, None, None) if piece.lower is None else gast.Slice(None, piece.lower, None)
+        rest = self.cut(base, self.index(self.located(rest, statement)), statement)
+        return self.chained(given, rest, statement) if piece.lower is None else self.chained(rest, given, statement)
+
     def cut(self, base: ir.Value, bounds, node) -> ir.Value:
         """A part of a list, as a list of its own."""
         element = self.item(base.type, ir.Constant(0))
@@ -144,6 +158,12 @@ class Unsized:
             rest = self.index(self.located(rest, statement))
         self.rebind(target.value.id, self.cut(base, rest, statement))
         return True
+
+
+def is_new_list(node) -> bool:
+    """Is it an expression that makes a list?"""
+    sliced = isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Slice)
+    return sliced or isinstance(node, (gast.List, gast.ListComp, gast.BinOp))
 
 
 def is_place(node, name: str) -> bool:

@@ -297,7 +297,7 @@ class Operations(Collecting):
             name = gast.Name("n", gast.Load(), None, None)
             parts = [ir.Code(gast.Slice(*bounds, None), {"n": n}) for bounds in ((None, name), (name, None))]
         else:
-            n = len(known) if known is not None else -len(others)
+            n = len(known) if known is not None else -len(others) or None  # all is the first's if the second is empty
             parts = [Constant(slice(None, n)), Constant(slice(n, None))]
         for x, part in zip((first, second), parts, strict=True):
             if self.is_active(x):
