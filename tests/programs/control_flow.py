@@ -523,3 +523,22 @@ def match_on_what_flows(x, y):
             case _:
                 x = x * y
     return x * y
+
+
+@program(np.array([0.5, 1.5, 0.7]), engine="compiled", smooth=True)
+def loops_that_bind_what_only_they_read(x):
+    s = x[0]
+    for j in range(2):
+        k = 0
+        while k < 2:
+            k += 1
+            p = (np.ones(3), k)
+            u, v = p
+            for _ in range(v):
+                if u[0] > 0.0:
+                    break
+        with np.errstate(all="ignore"):
+            w = np.float64(j) / j
+            n = int(w > 0.5)
+        s = s * x[j + n]
+    return s

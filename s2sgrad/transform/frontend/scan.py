@@ -86,6 +86,8 @@ def exposed_names(body: list, names: syntax.Names) -> frozenset:
     >>> tree = gast.parse("y = x\\nz = y + z")
     >>> sorted(exposed_names(tree.body, syntax.Names()))
     ['x', 'z']
+    >>> sorted(exposed_names(gast.parse("while n:\\n y = x\\n z = y").body, syntax.Names()))
+    ['n', 'x']
     """
     return frozenset(_exposed(body, names, set())[0])
 
@@ -105,6 +107,12 @@ def _exposed(body, names, done: set) -> tuple:
             found |= names.loads(s.iter) - done
             found |= _exposed(s.body, names, done | names.stores(s.target))[0]
             found |= _exposed(s.orelse, names, done)[0]
+        elif isinstance(s, gast.While):
+            found |= names.loads(s.test) - done
+            found |= _exposed(s.body, names, done)[0] | _exposed(s.orelse, names, done)[0]
+        elif isinstance(s, gast.With):
+            found |= set().union(*map(names.loads, s.items)) - done
+            found |= _exposed(s.body, names, done.union(*map(names.stores, s.items)))[0]
         else:
             found |= names.loads(s) - done
             if isinstance(s, (gast.Assign, gast.AugAssign, gast.AnnAssign, gast.FunctionDef)):
