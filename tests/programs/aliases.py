@@ -1296,3 +1296,59 @@ def argument_that_is_handed_through(x):
     v = second_of(u, w)
     w[1] *= 3.0
     return np.sum(v**2) + np.sum(u)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def names_given_in_blocks_without_a_derivative(x):
+    u, s = np.zeros(3), 0.0
+    with np.errstate(all="ignore"):
+        v = u
+    try:
+        w = u
+        count = 1
+        count += v.size
+    except ValueError as error:
+        raise TypeError("sizes") from error
+    u[1] = x[0] * count
+    for i in range(2):
+        with np.errstate(all="ignore"):
+            steps = 0
+            steps += 1
+        for _ in range(i):
+            more = 0
+            more += 1
+        s = s + steps * np.sum(v * x) * w[1]
+    return s
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def loops_that_only_look(x):
+    u = np.tanh(np.ones(3))
+    for a, _ in zip(u, u, strict=True):
+        for i in range(2):
+            v, w = u, a
+            (places,) = np.nonzero(u > w + i)
+    u -= x
+    return np.sum(u**2)
+
+
+@program(LINE[:3], engine="tape")
+def part_that_a_try_block_names(x):
+    u = np.zeros(3)
+    try:
+        v = u
+    except ValueError:
+        v = u[1:]
+    u[1] = x[0]
+    return np.sum(v * x)
+
+
+@program(LINE[:3], engine="tape")
+def rows_that_a_loop_names(x):
+    u, v = np.zeros(3), np.ones(3)
+    for i in range(3):
+        w = u
+        for _ in range(i):
+            w = v
+    v[1] = x[0]
+    return np.sum(w * x)

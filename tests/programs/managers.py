@@ -196,7 +196,7 @@ def managers_that_catch(x):
     return np.sum(y)
 
 
-@program(X, X + 1, 0.8, engine="tape")
+@program(X, X + 1, 0.8, engine="compiled")
 def left_before_an_array_is_changed(x, y, k):
     with np.errstate():
         with np.errstate():

@@ -628,6 +628,7 @@ class InertExpressions:
 
     def write(self, base, node, bound=()) -> None:
         """A statement at `node` changes what the expression `base` stands for."""
+        self.session.writes += 1
         root = base
         while isinstance(root, (gast.Subscript, gast.Attribute)):
             root = root.value

@@ -7,7 +7,6 @@ import functools
 
 import gast
 
-from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import effects, resolve, syntax
@@ -477,23 +476,8 @@ class Loops(Unrolling, Rows):
 
     def inert_loop(self, statement, after) -> None:
         """A loop that no derivative flows through: it stays as it is; only what its names come to be is found."""
-        known = self.attempt(statement, after)
-        self.verbatim(statement, known, after)
-
-    def attempt(self, statement, after) -> dict:
-        """What the names that a loop binds stand for after it, as far as it can be told by walking it."""
-        outside = self.statements, self.env, self.current
-        self.statements, self.env = [], dict(self.env)
-        try:
-            if isinstance(statement, gast.For):
-                self.for_(statement, after | self.names.stores(statement))
-            else:
-                self.while_(statement, after | self.names.stores(statement))
-            return {n: self.env[n] for n in self.names.stores(statement) if isinstance(self.env.get(n), ir.Value)}
-        except CompileError:
-            return {}
-        finally:
-            self.statements, self.env, self.current = outside
+        lower = self.for_ if isinstance(statement, gast.For) else self.while_
+        self.verbatim(statement, lambda: lower(statement, after), after)
 
     def is_inert(self, statement) -> bool:
         """Does no derivative flow through a loop, nor past it through a name that it may not come to bind?

@@ -44,7 +44,8 @@ class Managers:
         silent = made in SILENT and isinstance(node, gast.Call)
         followed = self.may_be_active(statement) or self.writes_arrays(statement) or self.has_apart(statement)
         if made is None or (silent and not followed):
-            self.verbatim(statement, after=after)
+            lower = None if made is None else lambda: self.within_silence(statement, after)
+            self.verbatim(statement, lower, after)
             return
         self.assume(made)
         keeps = isinstance(node, gast.Call) and (made in KNOWN or generator_of(made) is not None)
@@ -58,6 +59,11 @@ class Managers:
         if end is not None:
             self.refuse("this `with` block is left in the middle, which is not compiled", statement)
         self.within(ir.With(operand, then, ir.Block(), (), self.found.location(statement), silent), env)
+
+    def within_silence(self, statement, after) -> None:
+        """The block of a `with` that concerns what runs within it, and nothing else, where it stands."""
+        if self.walk(statement.body, after, tail=False) is not None:
+            self.refuse("this `with` block is left in the middle, which is not compiled", statement)
 
     def maker(self, node):
         """The class of the manager that an expression gives, or the function that makes it; None for others."""

@@ -299,6 +299,7 @@ class Writes(WritingCalls):
         what = text(
             statement.targets[0] if isinstance(statement, gast.Assign) else getattr(statement, "target", statement)
         )
+        self.session.writes += 1
         owners = self.owners(array)
         self.written_arguments.update(owners)
         if not owners and self.regions[array].root().external:

@@ -53,6 +53,7 @@ class Session:
     purity: effects.Purity = field(default_factory=effects.Purity)
     object_regions: dict = field(default_factory=dict)
     containers: int = 0  # those with slots
+    writes: int = 0  # how often something was found that is written to
     lending: set = field(default_factory=set)  # the classes whose attributes are fields of the objects made of them
     apart: bool = False  # it writes into an argument
     in_one_piece: bool = False  # what it does depends on arrays being contiguous

@@ -14,7 +14,7 @@ from types import ModuleType
 import gast
 
 from s2sgrad.errors import CompileError
-from s2sgrad.transform import classes, ir
+from s2sgrad.transform import classes, ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
@@ -52,6 +52,7 @@ QUIET = (
     gast.UnaryOp,
     gast.IfExp,
 )
+WRITING = (ir.Store, ir.Accumulate, ir.Push, ir.Pop)
 
 
 def may_raise(node) -> bool:
@@ -573,11 +574,29 @@ class Statements:
 
     # -------------------------------------------------------------------------------- verbatim statements
 
-    def verbatim(self, statement, known=None, after=None) -> None:
+    def walked(self, lower, statement) -> tuple:
+        """What the names stand for that a statement binds, found by lowering it on trial; is that all that it does?
+
+        It is where it writes into nothing, and all other names stand for what they did.
+        """
+        outside, writes = (self.statements, self.env, self.current), self.session.writes
+        before, stores = self.env, self.names.stores(statement)
+        self.statements, self.env = [], dict(self.env)
+        try:
+            _, refusal = self.on_trial(lower)
+            if refusal is not None:
+                return {}, False
+            changes = any(isinstance(s, WRITING) for s in walk.statements(ir.Block(self.statements)))
+            others = all(self.env.get(name) is thing for name, thing in before.items() if name not in stores)
+            known = {name: self.env[name] for name in stores if isinstance(self.env.get(name), ir.Value)}
+            return known, others and not changes and writes == self.session.writes
+        finally:
+            self.statements, self.env, self.current = outside
+
+    def verbatim(self, statement, lower=None, after=None) -> None:
         """A statement of the user's that no derivative flows through.
 
-        `known` are the values that a loop binds names to, as they were found when it was walked; `after` the names
-        that may be read afterwards (None: all).
+        `lower` would lower it, if that can be done; `after` are the names that may be read afterwards (None: all).
         """
         simple = isinstance(statement, (gast.Expr, gast.Raise))
         if not simple and self.may_be_active(statement):
@@ -587,7 +606,8 @@ class Statements:
         if jumps(statement):
             self.refuse(f"`break` or `continue` inside of {describe(statement)} is not compiled", statement)
         stores = self.names.stores(statement)
-        known_types = {name: value.type for name, value in (known or {}).items()}
+        known, alone = ({}, False) if lower is None else self.walked(lower, statement)
+        known_types = {name: value.type for name, value in known.items()}
         if self.is_builtin("range", range) and self.is_builtin("reversed", reversed):
             new = (n for n in counters(statement) if not isinstance(self.env.get(n), ir.Value))
             known_types |= dict.fromkeys(new, ir.INT)
@@ -597,9 +617,12 @@ class Statements:
             if name not in self.env or name in known_types or isinstance(self.env[name], Unbound)
         }
         lists = self.changed_lists(statement)
-        self.changing, before = self.changing | lists, self.changing
-        self.effects_of(statement, bound)
-        self.changing = before
+        if alone and not lists:
+            self.see_forms(statement)
+        else:
+            self.changing, before = self.changing | lists, self.changing
+            self.effects_of(statement, bound)
+            self.changing = before
         reads = {}
         blocks = isinstance(statement, (*LOOPS, gast.If, gast.With, gast.Try))
         kept = {n for n in stores if isinstance(self.env.get(n), ir.Value)} if blocks else set()
@@ -614,6 +637,7 @@ class Statements:
             elif name in self.local and name not in stores:
                 self.refuse(f"{name} may have no value here", statement)
         writes = {}
+        given = {thing for thing in self.env.values() if isinstance(thing, ir.Value)}
         regions = [r for v in reads.values() for r in self.regions_of(v)]
         for name in sorted(stores):
             if known_types.get(name) == ir.INT or (after is not None and name not in after):
@@ -622,14 +646,14 @@ class Statements:
                 memory = self.regions_of(known[name]) if name in known_types else [*regions, self.anywhere]
             writes[name] = self.value(name, known_types.get(name, ir.UNKNOWN), False, memory)
             if not (blocks and is_lost(self.env.get(name))):
-                self.env[name] = writes[name]
+                self.env[name] = known[name] if known.get(name) in given else writes[name]
         for name in lists - stores:
             writes[name] = self.value(name, ir.Type(self.type_of(self.env[name]).kind), False, regions)
             self.env[name] = writes[name]
         self.emit(ir.Verbatim(statement, reads, writes, self.found.location(statement)))
 
-    def effects_of(self, statement, bound: dict) -> None:
-        """Registers what a statement writes to, and refuses what cannot be seen."""
+    def see_forms(self, statement) -> None:
+        """Refuse what may not stand in a statement that stays as it is."""
         for node in syntax.walk(statement):
             if (
                 isinstance(node, syntax.FUNCTIONS)
@@ -641,6 +665,11 @@ class Statements:
                 self.refuse(f"{describe(node)} is not compiled", statement)
             if isinstance(node, gast.Match) and binds_in_patterns(node):
                 self.refuse("`match` that binds names in such patterns is not compiled", statement)
+
+    def effects_of(self, statement, bound: dict) -> None:
+        """Registers what a statement writes to, and refuses what cannot be seen."""
+        self.see_forms(statement)
+        for node in syntax.walk(statement):
             if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(node.ctx, gast.Load):
                 self.write(node.value, statement, bound)
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):

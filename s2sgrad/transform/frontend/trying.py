@@ -142,12 +142,18 @@ class Trying:
     def statement_Try(self, statement, after):
         followed = self.may_be_active(statement) or self.writes_arrays(statement) or self.has_apart(statement)
         followed = followed or any(is_live(self.env.get(name), self) for name in self.names.stores(statement))
-        if followed and is_attempt(statement) and not statement.finalbody:
-            self.lower_attempt(statement, after)
-            return
-        if not followed or not is_passed_through(statement) or statement.orelse:
-            self.verbatim(statement, after=after)
-            return
+        lower = None
+        if is_attempt(statement) and not statement.finalbody:
+            lower = self.lower_attempt
+        elif is_passed_through(statement) and not statement.orelse:
+            lower = self.lower_passed_through
+        if followed and lower is not None:
+            lower(statement, after)
+        else:
+            self.verbatim(statement, lower and (lambda: lower(statement, after)), after)
+
+    def lower_passed_through(self, statement, after: frozenset) -> None:
+        """A `try` whose handlers end by raising."""
         elsewhere = self.elsewhere(statement, statement.handlers)
         then, env = self.tried(statement, after)
         self.within(ir.Try(elsewhere, then, ir.Block(), (), self.found.location(statement)), env)
