@@ -236,3 +236,14 @@ def and_or_in_a_loop(x):
 @program([0.5], engine="tape")
 def and_of_a_list(xs):
     return (xs and xs[0]) * 2
+
+
+@program(np.array([0.5, 1.5, 0.2]), 0.4, engine="compiled", argnums=(0, 1))
+def old_conditional_expressions(x, k):
+    y = x * 1.0
+    y[0] *= k > 0.3 and np.sum(x) or 0.9
+    y[1] = (k == 1 and x[2]) or x[1] or 2.0
+    s = np.asarray((1.7 < k and k) or k * 3.0)
+    s.fill((k < 0.3 or x[0] > 0.1) and y[0] or y[1])
+    np.putmask(y, y > 0.4, (k == 1 and x[2] or x[1]))
+    return np.sum(y) * s

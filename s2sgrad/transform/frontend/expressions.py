@@ -330,9 +330,20 @@ class Expressions(InertExpressions):
             rest = gast.copy_location(gast.BoolOp(node.op, node.values[1:]), node)
         label = self.label(first, ())
         test = ir.Code(gast.Name(label, gast.Load(), None, None), {label: first}, first.type)
-        ways = [self.perhaps(lambda: self.expression(rest), rest), (ir.Block(), first)]
-        (then, value), (orelse, other) = ways if isinstance(node.op, gast.And) else ways[::-1]
-        return self.choose(test, then, value, orelse, other, node)
+        block, second = self.perhaps(lambda: self.expression(rest), rest)
+        if isinstance(node.op, gast.And):
+            result = self.choose(test, block, second, ir.Block(), first, node)
+            self.true_types[result] = self.true_type(second)
+        else:
+            result = self.choose(test, ir.Block(), first, block, second, node)
+            result.type = types.with_names(types.join(self.true_type(first), self.type_of(second)))
+            self.true_types[result] = types.join(self.true_type(first), self.true_type(second))
+        return result
+
+    def true_type(self, thing) -> ir.Type:
+        """The type of a value where it is true: ``x > 0 and y`` is `y` then."""
+        known = self.true_types.get(thing) if isinstance(thing, ir.Value) else None
+        return known or self.type_of(thing)
 
     def expression_IfExp(self, node):
         if syntax.contains(node, gast.NamedExpr):

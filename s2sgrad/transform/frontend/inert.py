@@ -176,7 +176,16 @@ class InertExpressions:
 
     def facts_BoolOp(self, node, bound):
         kinds, cheap, pure, regions = self.all_facts(node.values, bound)
+        if isinstance(node.op, gast.Or):
+            kinds = [*(self.true_type_of(value, bound) for value in node.values[:-1]), kinds[-1]]
         return joined(kinds), cheap, pure, regions
+
+    def true_type_of(self, node, bound) -> ir.Type:
+        """The type of what an expression gives where that is true: ``x > 0 and y`` is `y` then."""
+        if not isinstance(node, gast.BoolOp):
+            return self.facts(node, bound)[0]
+        values = node.values if isinstance(node.op, gast.Or) else node.values[-1:]
+        return joined([self.true_type_of(value, bound) for value in values])
 
     def facts_IfExp(self, node, bound):
         kinds, cheap, pure, regions = self.all_facts([node.body, node.orelse], bound)

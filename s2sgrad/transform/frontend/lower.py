@@ -181,6 +181,7 @@ class Lowering(
         self.leaves: list = []  # what is in the caller's containers that the function changes
         self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}
+        self.true_types: dict = {}  # what `and` or `or` gives -> its type where it is true
         self.temporaries: set = set()
         self.object_regions: dict = session.object_regions
         self.anywhere = effects.Region((), external=True)
