@@ -406,3 +406,28 @@ def last_value_of_loops_that_run(x):
             v = v + w
         s += np.sum(v * u)
     return s
+
+
+@program(np.array([[0.5, 1.5], [0.2, 0.7], [1.1, 0.3]]), engine="compiled", smooth=True)
+def what_turns_give_is_known_where_there_are_some(a):
+    total = 0
+    for row in a:
+        total += np.sum(row * row)
+    u = np.full(3, total)
+    u[0] = a[0, 1]
+    last = None
+    for i in range(2):
+        last = i if i == 0 else a[i, 0] * total
+        if last is not None and i > 0:
+            break
+    return np.sum(u) * last
+
+
+@program(np.array([0.5, 1.5]), 0, engine="compiled")
+def what_turns_give_is_open_where_there_may_be_none(x, n):
+    total = 1
+    for i in range(n):
+        total = total * x[i]
+    u = x * total
+    u[0] = x[1]
+    return np.sum(u) * total

@@ -3,6 +3,7 @@
 A loop that no derivative flows through stays as it is.
 """
 
+import dataclasses
 import functools
 
 import gast
@@ -74,6 +75,12 @@ def has_entries(operand, namespace: ir.Namespace) -> bool:
         case [gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)])]:
             return name in operand.reads and has_entries(operand.reads[name], namespace)
     return False
+
+
+def of_last_turn(carried: ir.Type, last: ir.Type) -> ir.Type:
+    """What a loop that runs gives, of what it carries: it is of the dtype that the end of a turn gives it."""
+    alike = carried.kind is last.kind and carried.kind in (Kind.NUMBER, Kind.ARRAY)
+    return dataclasses.replace(carried, dtype=last.dtype) if alike else carried
 
 
 class Loops(Unrolling, Rows):
@@ -260,7 +267,8 @@ class Loops(Unrolling, Rows):
                     for other in self.regions_of(parameter):
                         region.join(other)
                 start = self.literal(initial) if isinstance(initial, ir.Value) else ir.Constant(None)
-                result = self.value(name, t, active, self.regions_of(last))
+                given = of_last_turn(t, last.type) if runs(made, self.namespace) else t
+                result = self.value(name, given, active, self.regions_of(last))
                 self.see_ways(parameter, last, *([initial] if isinstance(initial, ir.Value) else []))
                 self.see_ways(result, parameter)
                 parameter.partial = result.partial = name in self.partial
