@@ -393,3 +393,12 @@ def list_of_an_object_filled_in_a_loop(x, n):
         holder.h.append(1.0)
     holder.h = holder.h + [x[0]]
     return sum(holder.h) * x[1]
+
+
+@program(np.array([0.5, 1.5, 0.7]), 0.4, engine="compiled", argnums=(0, 1))
+def largest_of_a_list_that_no_derivative_flows_through(x, k):
+    bounds = [0.3 + float(i) for i in range(len(x))]
+    y = x * 1.0
+    y[0] *= max(bounds)
+    y[1] *= min(bounds) * k
+    return np.sum(y)

@@ -90,6 +90,9 @@ def test_of_three():
     for options in ({"endpoint": False}, {"retstep": True}, {"dtype": np.float32}):
         tried(np.linspace, 0.0, 1.0, 5, **options)
     tried(np.tri, 3)
+    for x in np.ones(3, "f4"), np.arange(3), np.array([True, False]):
+        for options in ({"prepend": 0.0}, {"append": x}, {"prepend": np.float32(1.0), "n": 2}, {"append": 1.0, "n": 0}):
+            tried(np.diff, x, **options)
     tried(np.tri, 3, 2, dtype=int)
     tried(np.indices, (2, 3))
     tried(np.fft.fftfreq, 8, 0.5)

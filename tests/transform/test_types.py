@@ -292,7 +292,7 @@ class TestElementwise:
         row = operand(np.ones((1, 10)))
         found = infer(np.diff, (x,), {"axis": ir.Constant(0), "prepend": row})
         assert types.same_shape(found, x.type) and found.dtype == "float64"
-        assert infer(np.diff, (x,), {"prepend": operand(np.ones((1, 1), "f4"))}).dtype is None
+        assert infer(np.diff, (x,), {"prepend": operand(np.ones((1, 1), "f4"))}).dtype == "float64"
 
     @pytest.mark.parametrize("values", [(1.0,), (np.ones(2),), (np.ones((2, 1), "f4"),), (np.array(1.0),), (2,)])
     def test_every_elementwise_rule_of_one_argument(self, values):
@@ -611,7 +611,9 @@ def test_python_functions():
     check(bool, 2)
     check(max, 1.0, 2.0)
     check(min, 1, 2.0)
-    assert infer(max, (operand([1.0, 2.0]),)) == UNKNOWN
+    for items in ([1.0, 2.0], [1, 2.0], (np.float32(1), 2), np.ones(3, "f4"), [np.array(1.0), 2.0]):
+        check(max, items, known=not isinstance(items, list) or isinstance(items[0], (int, float)))
+    assert infer(max, (ir.Value("items", UNKNOWN),)) == UNKNOWN
     for items in ([], [1.0], [1, 2.0], [True], [np.ones(2), 1], [np.array(1.0), 2], [np.float32(1)] * 2):
         check(sum, items)
         check(sum, items * 40, known=False)

@@ -73,9 +73,8 @@ def _diff(a, n=1, axis=-1, prepend=None, append=None) -> Type:
     t, count, place = _given(a), types.constant(n), types.constant(axis)
     if t.kind is not Kind.ARRAY or not t.ndim:
         return _of_dimension(t, None)
-    ends = [_given(end) for end in (prepend, append) if end is not None]
-    if any(not types.same_dtype(end, t) for end in ends):
-        return _of_dimension(t, None)
+    ends = [_given(end) for end in (prepend, append) if end is not None and count != 0]
+    t = replace(t, dtype=types.promote([t.dtype, *(end.dtype for end in ends)]))
     if not isinstance(count, int) or not isinstance(place, int) or not -t.ndim <= place < t.ndim:
         return _of_dimension(t, t.dtype)
     shape = list(types.axes_of(t))

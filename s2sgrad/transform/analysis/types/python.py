@@ -9,7 +9,7 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import axes
 from s2sgrad.transform.analysis.types.calls import handles, infer
 from s2sgrad.transform.analysis.types.elementwise import real_or_imag
-from s2sgrad.transform.analysis.types.objects import BOOL, REAL, axes_of, join
+from s2sgrad.transform.analysis.types.objects import BOOL, REAL, axes_of, join, join_elements
 from s2sgrad.transform.analysis.types.operands import constant, type_of
 from s2sgrad.transform.analysis.types.shapes import transpose
 from s2sgrad.transform.ir import FLOAT, INT, OTHER, UNKNOWN, Kind, Type
@@ -54,9 +54,21 @@ def _other(*args, **kwargs) -> Type:
 @handles(max, min)
 def _extreme(*args, **kwargs) -> Type:
     types = [type_of(a) for a in args]
-    if kwargs or len(types) < 2 or not all(t.ndim == 0 for t in types):
+    if kwargs:
+        return UNKNOWN
+    if len(types) == 1:
+        return _any_element(args[0])
+    if not all(t.ndim == 0 for t in types):
         return UNKNOWN
     return functools.reduce(join, types)
+
+
+def _any_element(iterable) -> Type:
+    """What each element of a list or array is."""
+    t = type_of(iterable)
+    if t.kind is Kind.ARRAY:
+        return infer(operator.getitem, (iterable, ir.Constant(0)))
+    return join_elements(t) or UNKNOWN if t.kind in (Kind.LIST, Kind.TUPLE) else UNKNOWN
 
 
 @handles(sum)
