@@ -54,20 +54,20 @@ def unbroadcast(g, x):
     Returns
     -------
     array or number
-        Of the shape of `x`; `g` itself where there is nothing to do.
+        Of the shape of `x`, and a number where `x` is one; `g` itself where there is nothing to do.
 
     Examples
     --------
     >>> unbroadcast(np.ones((3, 2)), np.zeros((1, 2)))
     array([[3., 3.]])
-    >>> unbroadcast(np.ones((3, 2)), 1.0)
-    np.float64(6.0)
+    >>> unbroadcast(np.ones((3, 2)), 1.0), unbroadcast(np.array(2.0), np.float64(1.0))
+    (np.float64(6.0), np.float64(2.0))
     """
     if isinstance(x, complex) and isinstance(g, (complex, float)):
         return g
     if type(x) is not float:
         try:
-            if g.shape == x.shape and g.dtype is x.dtype:
+            if g.shape == x.shape and g.dtype is x.dtype and type(g) is type(x):
                 return g
         except AttributeError:  # one of them is a number of Python's
             pass
@@ -90,7 +90,7 @@ def unbroadcast(g, x):
             g = np.broadcast_to(g, shape)
     if np.iscomplexobj(g) and not np.iscomplexobj(x):
         g = np.real(g)
-    return g
+    return g[()] if shape == () and type(g) is np.ndarray is not type(x) else g
 
 
 def conjugate(z):
@@ -114,13 +114,13 @@ def over(g, d):
     --------
     >>> over(np.array([0.0, 1.0, 0.0]), np.array([0.0, 2.0, np.nan]))
     array([0. , 0.5, 0. ])
-    >>> over(1.0, 0.0)
-    inf
+    >>> over(1.0, 0.0), over(np.float64(0.0), 0.0)
+    (inf, np.float64(0.0))
     """
     if isinstance(g, float) and isinstance(d, (float, int)):
         if g == 0.0:
-            return 0.0
-        return g / d if d != 0.0 else float(np.copysign(np.inf, g) * np.copysign(1.0, d))
+            return g
+        return g / d if d != 0.0 else type(g + d)(math.copysign(math.inf, g) * math.copysign(1.0, d))
     if isinstance(d, (float, int)):
         if d != 0.0 and d == d:
             return g / d
@@ -147,7 +147,7 @@ def times(g, p):
     array([0., 6.])
     """
     if isinstance(g, float) and isinstance(p, float):
-        return g * p if g != 0.0 else 0.0
+        return g * p if g != 0.0 else g
     if is_finite(p):
         return g * p
     with np.errstate(all="ignore"):

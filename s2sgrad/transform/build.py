@@ -1,12 +1,10 @@
 """Builds blocks of generated code: every operation is typed, simplified and placed as it is added."""
 
-import operator
 from collections.abc import Callable
 
 import numpy as np
 
 from s2sgrad.errors import Location
-from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import contents_of
 from s2sgrad.transform.analysis import types
@@ -103,56 +101,12 @@ class Builder:
         del self.statements[mark:], self.learnt[mark:]
 
 
-_PART = {
-    "complex128": "float64",
-    "complex64": "float32",
-    "complex": "float",
-    types.COMPLEX: types.DOUBLE,
-    types.EITHER: "float",
-}
-
-
-def real_part(dtype: str | None) -> str | None:
-    """The dtype of the real part of values of `dtype`."""
-    return _PART.get(dtype, dtype)
-
-
-def like(x: Type, g: Type) -> Type:
-    """The type of a cotangent of `x` that was computed from `g`."""
-    dtype = real_part(g.dtype) if x.is_real else g.dtype
-    if x.kind in (Kind.NUMBER, Kind.ARRAY):
-        return Type(x.kind, dtype, x.ndim, x.shape)
-    return Type(Kind.UNKNOWN, dtype)
-
-
-def _zero_dtype(dtype: str | None) -> str | None:
-    if dtype in (None, types.REAL, types.WIDE, types.COMPLEX, types.EITHER):
-        return None
-    if dtype in ("int", "float", "bool", "complex"):
-        return "float"
-    return dtype if dtype.startswith(("float", "complex", "bfloat")) else "float64"
-
-
 def result_type(definitions: dict, function, args, kwargs) -> Type:
     """The type of a call in generated code."""
-    of = types.type_of
-    if function is arrays.over:
-        return types.infer(operator.truediv, args)
-    if function is arrays.times:
-        return types.infer(operator.mul, args)
-    if function in (arrays.unbroadcast, arrays.embed, arrays.embed_diagonal):
-        return like(of(args[1]), of(args[0]))
-    if function is arrays.zeros_of:
-        x = of(args[0])
-        return Type(x.kind, _zero_dtype(x.dtype), x.ndim, x.shape) if x.kind in (Kind.NUMBER, Kind.ARRAY) else x
-    if function in (arrays.as_gradient, arrays.from_rows, arrays.from_items):
-        return of(args[1])
-    if function is arrays.tree_add:
-        return of(args[0])
     if function is np.broadcast_to or function is np.reshape:
         template = shape_of(definitions, args[1]) if len(args) == 2 and not kwargs else None
         if template is not None:
-            dtype = of(args[0]).dtype
+            dtype = types.type_of(args[0]).dtype
             dtype = {"float": "float64", "int": "int64", "complex": "complex128"}.get(dtype, dtype)
             if template.kind in (Kind.NUMBER, Kind.ARRAY):
                 return Type(Kind.ARRAY, dtype, template.ndim, template.shape)

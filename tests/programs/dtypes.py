@@ -206,3 +206,27 @@ def powers_of_truth_values(x, b):
     y = x / (1.5 + b**2)
     y[0] = x[1] * (b**3)[2]
     return np.sum(y * b**0)
+
+
+@program(D, 0.0, engine="compiled")
+def slope_of_zero_beside_single(x, k):
+    return np.sqrt(np.dot(x, FACTORS.astype(np.float32))) * k
+
+
+@program(D, 0.0, engine="compiled")
+def slope_of_zero_beside_single_of_a_branch(x, k):
+    s = np.dot(x, FACTORS.astype(np.float32))
+    return np.log(s) * k if s > 0 else s
+
+
+@program(np.float64(0.6), 0.0, engine="compiled")
+def slope_of_zero_of_a_number_of_numpy(x, k):
+    return np.sqrt(x) * k + np.arcsin(x) ** 2 * k
+
+
+@program(np.float64(0.6), 0.5, engine="compiled", argnums=(0, 1))
+def number_in_an_array_that_a_loop_scales(x, k):
+    z = np.array(k)
+    for _ in range(3):
+        z = z * x + k
+    return z * 2 + np.array(x) * z

@@ -142,7 +142,7 @@ def test_gradient(program, mode):
     for g, which in zip(got, argnums(program), strict=True):
         x = differences.argument(program.function, args, kwargs, which)
         for a, b in zip(differences.flatten(g)[0], differences.flatten(x)[0], strict=True):
-            assert not isinstance(b, np.ndarray) or a.dtype == b.dtype
+            assert not isinstance(b, np.ndarray | np.generic) or a.dtype == b.dtype
 
 
 @pytest.mark.parametrize("mode", ["auto", "compiled", "tape"])

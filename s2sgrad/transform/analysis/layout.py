@@ -18,6 +18,7 @@ from dataclasses import replace
 import gast
 import numpy as np
 
+from s2sgrad.runtime import arrays
 from s2sgrad.transform import aliases, ir
 from s2sgrad.transform.ir import Kind, Type
 
@@ -74,7 +75,7 @@ def _is_whole(function, args, kwargs, types, found) -> bool:
 
 _ELEMENTWISE = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.neg, operator.pos, abs,
-    operator.floordiv, operator.mod,
+    operator.floordiv, operator.mod, arrays.over, arrays.times,
 }  # fmt: skip
 
 

@@ -249,6 +249,7 @@ class Loops(Unrolling, Rows):
         self.env = dict(before)
         carried, results = [], []
         carried_on = {}
+        last_names: dict = {}
         for name in names:
             if together.get(name, name) != name:
                 self.env[name] = self.env[together[name]]
@@ -263,6 +264,7 @@ class Loops(Unrolling, Rows):
                 parameter = parameters.get(name)
                 if parameter is None:  # what the turn before has bound, which may have other lengths
                     parameter = self.value(name, types.of_each(t, earliest), active)
+                    t = types.of_last(t, earliest, last_names)
                 for region in self.regions_of(last):
                     for other in self.regions_of(parameter):
                         region.join(other)

@@ -458,8 +458,10 @@ def _unbroadcast(build, g, x):
         if not gt.is_real and xt.is_real:
             g = build.op(np.real, g)
         return _summed(build, g, xt, *places)
-    if gt.kind is not xt.kind and xt.kind is not Kind.NUMBER:
-        return None
+    if gt.kind is not xt.kind:
+        if gt.kind is not Kind.ARRAY or xt.kind is not Kind.NUMBER:
+            return None
+        return _unbroadcast(build, build.op(operator.getitem, g, Constant(())), x)  # a number, of an array without axes
     if gt.is_real or (xt.dtype is not None and not xt.is_real):
         return g
     return build.op(np.real, g) if xt.is_real else None

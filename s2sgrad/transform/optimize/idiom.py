@@ -220,10 +220,13 @@ class _Idioms:
             return dataclasses.replace(s, function=operator.truediv)
         if not isinstance(g, Value):
             return s
+        zero = zero_of(g, s.target.type)
+        if zero is None:
+            return s
         plain = Value("t", s.target.type)
         function = operator.mul if s.function is arrays.times else operator.truediv
         then = ir.Block([ir.Op(plain, function, s.args, {}, None, s.location)], (plain,))
-        return ir.If(g, then, ir.Block([], (Constant(0.0),)), (s.target,), s.location)
+        return ir.If(g, then, ir.Block([], (zero,)), (s.target,), s.location)
 
     def as_quotient(self, s: ir.Op) -> list:
         """A number times the quotient of a literal as the quotient of the product."""
@@ -290,6 +293,13 @@ class _Idioms:
         if types.type_of(x).kind is Kind.ARRAY:
             return dataclasses.replace(s, spelling="sum()")
         return s
+
+
+def zero_of(g: Value, t: ir.Type):
+    """A zero that is of the type `t` where `g` is zero; None where that takes more than to read a name."""
+    if t.dtype in (None, types.REAL) or "float" in types.WAYS.get(t.dtype, (t.dtype,)):
+        return Constant(0.0)
+    return g if types.same_dtype(g.type, t) else None
 
 
 def expanded(s: ir.Op) -> ir.Op:

@@ -110,7 +110,9 @@ class Collecting:
         t = slot_type(slot)
         before = self.scope.get(slot)
         given = types.type_of(contribution)
-        if t.kind is Kind.NUMBER and t.is_real and given.dtype is not None and not given.is_real:
+        if t.kind is Kind.NUMBER and given.kind is not Kind.NUMBER:
+            contribution = self.build.op(arrays.unbroadcast, contribution, self.read(slot))
+        elif t.kind is Kind.NUMBER and t.is_real and given.dtype is not None and not given.is_real:
             contribution = self.build.op(np.real, contribution)  # of a number that may be complex later
         if isinstance(contribution, Value):
             if before is None and contribution.name == "t" and contribution not in self.forward:
@@ -136,7 +138,7 @@ class Collecting:
         if d not in self.build.made or t.kind not in (Kind.NUMBER, Kind.ARRAY) or is_container(d.type):
             return
         if (t.shape is not None and d.type.shape != t.shape) or d.type.kind is Kind.UNKNOWN:
-            d.type = Type(t.kind, d.type.dtype, t.ndim, t.shape)
+            d.type = Type(t.kind if t.ndim else d.type.kind, d.type.dtype, t.ndim, t.shape)
 
     def add_at(self, slot, index, contribution) -> None:
         """Add to an element of the cotangent in a slot, in place."""
@@ -275,7 +277,9 @@ class Collecting:
         t = slot_type(slot)
         name = slot_name(slot)
         if t.kind is Kind.ARRAY and t.ndim != 0 and (t.dtype or "").startswith(("float", "complex")):
-            return self.build.op(np.zeros_like, self.first(self.read(slot)), name=name)
+            zeros = self.build.op(np.zeros_like, self.first(self.read(slot)), name=name)
+            zeros.type = types.of_any_layout(zeros.type)  # what is added to it may be taken for it
+            return zeros
         if is_container(t):
             return self.build.op(arrays.as_gradient, Constant(None), self.read(slot), name=name)
         return self.build.op(arrays.zeros_of, self.read(slot), name=name)

@@ -8,7 +8,7 @@ put together where one is handed on: as a gradient, to a function, to a rule.
 from dataclasses import dataclass
 
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.analysis.types import REAL, type_of
+from s2sgrad.transform.analysis.types import REAL, of_any_layout, type_of
 from s2sgrad.transform.ir import Type, Value
 from s2sgrad.transform.reverse.activity import carries, item, keys
 
@@ -51,7 +51,12 @@ def leaves(t: Type, path: tuple = ()):
 
 
 def cotangent_type(t: Type) -> Type:
-    """The type of a cotangent of a value of type `t`, where nothing else is known."""
+    """The type of a cotangent of a value of type `t`, where nothing else is known.
+
+    The one of a number is a number, the one of an array without axes may be either.
+    """
+    if t.kind is ir.Kind.ARRAY and not t.ndim:
+        return Type(dtype=REAL if t.is_real else None, ndim=t.ndim, shape=t.shape)
     if t.kind in (ir.Kind.NUMBER, ir.Kind.ARRAY):
         return Type(t.kind, None if not t.is_real else REAL, t.ndim, t.shape)
     if t.kind is ir.Kind.UNKNOWN:
@@ -163,7 +168,7 @@ class LoopScope(Scope):
     def inherit(self, slot: Slot) -> Cotangent:
         t = slot_type(slot)
         # a buffer is of the value's type; what is added up to a number may be Python's, too
-        kept = number_list() if is_of_numbers(t) else t
+        kept = number_list() if is_of_numbers(t) else of_any_layout(t)
         parameter = Value(slot_name(slot), kept if has_buffer(t) else cotangent_type(t))
         self.accumulators[slot] = parameter
         found = Cotangent(parameter, owned=has_buffer(t), partial=is_container(t) and not is_of_numbers(t))

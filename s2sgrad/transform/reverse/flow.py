@@ -341,7 +341,8 @@ class Flow(Operations):
             t = cotangent_type(at_path(c.initial, path, inside))
             if inside.dtype == types.EITHER:
                 t = replace(t, dtype=None)
-            if t.kind is Kind.ARRAY and parameters[c, path].type.dtype == "float64":
+            ways = parameters[c, path], ends[c, path], initial
+            if t.kind is Kind.ARRAY and all([types.type_of(way).dtype == "float64" for way in ways]):
                 t = replace(t, dtype="float64")
             if c in written and is_stack(c.parameter.type):
                 t = parameters[c, path].type
@@ -426,7 +427,7 @@ class Flow(Operations):
             own.update(dict.fromkeys([*walk.defines(statement), *walk.enters(statement)]))
         wanted = set(walk.free(block))
         needed = [v for v in own if v in wanted]
-        copies = {v: Value(v.name, v.type) for v in needed}
+        copies = {v: Value(v.name, v.type, partial=v.partial) for v in needed}
         again = self.again(s, needed, bool(sources))
         if again is None:
             if not needed:
@@ -492,7 +493,7 @@ def merged_type(found: list, t: Type) -> Type:
         merged = types.join(merged, other)
     if t.kind in (Kind.NUMBER, Kind.ARRAY):
         dtype = merged.dtype if merged.dtype is not None else (types.REAL if all(f.is_real for f in found) else None)
-        return Type(t.kind, dtype, t.ndim, t.shape)
+        return Type(merged.kind if t.kind is Kind.ARRAY and not t.ndim else t.kind, dtype, t.ndim, t.shape)
     return merged
 
 

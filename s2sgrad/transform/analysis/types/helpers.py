@@ -1,40 +1,80 @@
 """The helpers of ``runtime/arrays.py``, which generated code calls."""
 
+import operator
 from dataclasses import replace
 
 import numpy as np
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
-from s2sgrad.transform.analysis.axes import fresh
-from s2sgrad.transform.analysis.types.calls import HANDLERS
-from s2sgrad.transform.analysis.types.objects import REAL
+from s2sgrad.transform.analysis.types.calls import HANDLERS, infer
+from s2sgrad.transform.analysis.types.objects import COMPLEX, DOUBLE, EITHER, REAL, VAGUE, WEAK, WIDE, join, join_dtype
 from s2sgrad.transform.analysis.types.operands import constant, type_of
-from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, resolve, strong
+from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, resolve, strong
 from s2sgrad.transform.analysis.types.reductions import reduction
-from s2sgrad.transform.ir import FLOAT, Kind, Type
+from s2sgrad.transform.ir import FLOAT64, OTHER, UNKNOWN, Kind, Type
 
-REAL_PART = {"complex128": "float64", "complex64": "float32"}
-
-
-def _like_second(d, x, *others) -> Type:
-    """A cotangent in the form of its argument: of its shape, its dtype where that is known."""
-    t = type_of(x)
-    if t.kind is Kind.ARRAY:
-        return replace(t, shape=fresh() if t.shape is None else t.shape)
-    return t
+REAL_PART = {"complex128": "float64", "complex64": "float32", "complex": "float", COMPLEX: DOUBLE, EITHER: "float"}
 
 
 def _unbroadcast(g, x) -> Type:
+    """Of the shape of `x`, and a number where that is one; else `g` itself, if it has the shape."""
     s, t = type_of(g), type_of(x)
-    dtype = s.dtype if s.is_real or not t.is_real else None
-    if dtype is None and t.is_real:
-        dtype = REAL
-    if t.kind is Kind.NUMBER and s.kind is Kind.NUMBER:
-        return Type(Kind.NUMBER, dtype, 0, ())
-    if t.kind is Kind.NUMBER:
-        return Type(dtype=strong(dtype))
-    return Type(t.kind, dtype, t.ndim, t.shape) if t.kind is Kind.ARRAY else Type(dtype=dtype)
+    if s.is_real or (t.dtype is not None and not t.is_real):
+        dtype = s.dtype
+    else:
+        dtype = REAL_PART.get(s.dtype, REAL) if t.is_real else None
+    if t.kind is Kind.ARRAY and t.ndim:
+        return Type(Kind.ARRAY, strong(dtype), t.ndim, t.shape)
+    summed = s.kind is Kind.ARRAY and s.ndim
+    if t.kind is Kind.NUMBER or (t.ndim == 0 and (s.kind is Kind.NUMBER or summed)):
+        return Type(Kind.NUMBER, dtype if s.kind is Kind.NUMBER else _of_either(dtype), 0, ())
+    if t.ndim == 0:
+        return Type(s.kind, strong(dtype) if s.kind is Kind.ARRAY else dtype, 0, ())
+    return Type(dtype=_of_either(dtype), shape=t.shape if t.kind is Kind.ARRAY else None)
+
+
+def _of_either(dtype) -> str | None:
+    """The dtype of a number of Python's or of an array that was made of it."""
+    return join_dtype(dtype, strong(dtype))
+
+
+def _embed(g, x, *place) -> Type:
+    t = type_of(x)
+    return one_array(strong(type_of(g).dtype), t.ndim, t.shape) if t.kind is Kind.ARRAY else Type(Kind.ARRAY)
+
+
+def _zeros_of(x) -> Type:
+    t = type_of(x)
+    if t.kind not in (Kind.NUMBER, Kind.ARRAY):
+        return UNKNOWN
+    dtype = {"complex": "float", COMPLEX: None}.get(t.dtype, _gradient_dtype(t.dtype))
+    return Type(t.kind, dtype, t.ndim, t.shape)
+
+
+def _gradient(d, x, *how) -> Type:
+    return _gradient_type(type_of(x))
+
+
+def _gradient_type(t: Type) -> Type:
+    """The type of the finished gradient of a value: of its form, and of floats where that has integers."""
+    if t.kind in (Kind.OTHER, Kind.CALLABLE) or t.dtype == "bool":
+        return OTHER  # None
+    items = None if t.items is None else tuple(map(_gradient_type, t.items))
+    element = None if t.element is None else _gradient_type(t.element)
+    return replace(t, dtype=_gradient_dtype(t.dtype), items=items, element=element, contiguous=False)
+
+
+def _gradient_dtype(dtype: str | None) -> str | None:
+    if dtype is None or dtype == "bool" or dtype in VAGUE:
+        return DOUBLE if dtype == WIDE else REAL if dtype == "bool" else dtype
+    if dtype in WEAK:
+        return "float" if dtype == "int" else dtype
+    return "float64" if np.dtype(dtype).kind in "iu" else dtype
+
+
+def _tree_add(a, b) -> Type:
+    return join(type_of(a), type_of(b))
 
 
 def _widened(x, like) -> Type:
@@ -43,19 +83,23 @@ def _widened(x, like) -> Type:
     if t.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN):
         t = array_like(t)
     dtype = resolve(np.add, [t.dtype, REAL_PART.get(strong(s.dtype), strong(s.dtype))])
-    return replace(t, dtype=dtype or (REAL if t.is_real else None))
+    kind = Kind.UNKNOWN if t.kind is Kind.ARRAY and not t.ndim else t.kind  # a number, if it has to be converted
+    return replace(t, kind=kind, dtype=dtype or (REAL if t.is_real else None))
 
 
-def _guarded(g, d) -> Type:
-    """`over` and `times`: as the operator, but arrays of dimension 0 may stand for numbers."""
-    types = [type_of(g), type_of(d)]
-    kind, ndim, shape = broadcast(types)
-    dtype = resolve(np.divide, [t.dtype for t in types])
-    if kind is Kind.NUMBER and all(t.dtype == "float" for t in types):
-        return FLOAT
-    if kind is Kind.NUMBER:
-        return Type(dtype=REAL if dtype and all(t.is_real for t in types) else None)
-    return Type(kind, dtype, ndim, shape)
+def _over(g, d) -> Type:
+    return _guarded(operator.truediv, g, d)
+
+
+def _times(g, p) -> Type:
+    return _guarded(operator.mul, g, p)
+
+
+def _guarded(function, g, other) -> Type:
+    """As the operator, but of numbers of double precision it is `g` itself where that is zero."""
+    t = infer(function, (g, other))
+    is_own = t == FLOAT64 and type_of(g).dtype == "float" and not constant(g, 0.0)
+    return replace(t, dtype=DOUBLE) if is_own else t
 
 
 def _where_less(g, x, y) -> Type:
@@ -94,9 +138,15 @@ _HELPERS = {
     "reached": _reached,
     "hit_count": _hit_count,
     "unbroadcast": _unbroadcast,
-    "over": _guarded,
-    "times": _guarded,
-    "as_gradient": _like_second,
+    "over": _over,
+    "times": _times,
+    "embed": _embed,
+    "embed_diagonal": _embed,
+    "zeros_of": _zeros_of,
+    "as_gradient": _gradient,
+    "from_rows": _gradient,
+    "from_items": _gradient,
+    "tree_add": _tree_add,
 }
 
 

@@ -126,6 +126,33 @@ def of_each(t: Type, mark: int) -> Type:
     return replace(t, shape=tuple([n if axes.is_older(n, mark) else axes.Axis(None, n.least) for n in t.shape]))
 
 
+def of_last(t: Type, mark: int, names: dict) -> Type:
+    """The type of the last of several values, of which a `t` is any: lengths named since `mark` get names of its own.
+
+    `names` has them, for what else is the last.
+
+    Examples
+    --------
+    >>> x, mark = of(np.ones(3)), axes.fresh()
+    >>> y = of(np.ones(3))
+    >>> of_last(x, mark, {}) == x, of_last(y, mark, {}) == y
+    (True, False)
+    """
+    if t.items is not None:
+        return replace(t, items=tuple([of_last(item, mark, names) for item in t.items]))
+    if t.element is not None:
+        return replace(t, element=of_last(t.element, mark, names))
+    if t.kind is not Kind.ARRAY or t.shape is None:
+        return t
+    if not isinstance(t.shape, tuple):
+        return with_names(of_each(t, mark))
+
+    def last(n: Axis) -> Axis:
+        return n if axes.is_older(n, mark) else replace(n, name=names.setdefault(n.name, fresh()))
+
+    return replace(t, shape=tuple([axes.renamed(n, last) for n in t.shape]))
+
+
 def dtype_name(dtype) -> str | None:
     """The name that a `Type` has for a NumPy dtype; None for what is not a number (objects, text, records).
 
