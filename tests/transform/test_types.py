@@ -670,3 +670,12 @@ def test_no_real_parts_of_what_is_real(function):
     gradient = grad(function, mode="compiled")
     gradient(2.0 * np.eye(3))
     assert "np.conj" not in gradient.source and "np.real" not in gradient.source
+
+
+def test_a_truth_value_may_be_of_numpy():
+    """It makes what it is added to a number of NumPy's, and the sum of two of them is a truth value."""
+    yes, n, k = (ir.Value("v", types.of(value)) for value in (True, 2, 0.5))
+    assert types.infer(operator.mul, (yes, k)).dtype == types.DOUBLE
+    assert types.infer(operator.add, (n, yes)).dtype == types.WIDE
+    assert types.infer(operator.add, (yes, yes)).dtype == types.REAL
+    assert types.infer(operator.and_, (yes, yes)).dtype == "bool"

@@ -1,9 +1,9 @@
 """The type of a call's result: a handler for each function, ufuncs and operators by NumPy's own promotion."""
 
 import builtins
-import dataclasses
 import functools
 import operator
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import layout
 from s2sgrad.transform.analysis.types.objects import (
     BOOL,
+    COMPLEX,
+    DOUBLE,
     EITHER,
     INTEGRAL,
     REAL,
     SAMPLES,
     WAYS,
+    WIDE,
     join,
     join_elements,
     of,
@@ -50,7 +53,7 @@ def infer(function, args: tuple = (), kwargs: dict | None = None) -> Type:
 
 def like(operand, dtype: str):
     """An operand of the type of another one, but of a dtype that is known."""
-    t = dataclasses.replace(operand.type, dtype=dtype)
+    t = replace(operand.type, dtype=dtype)
     return ir.Code(operand.node, operand.reads, t) if isinstance(operand, ir.Code) else ir.Value(operand.name, t)
 
 
@@ -115,7 +118,9 @@ def _python_operator(function, args, dtypes) -> Type:
     is_power = function in (operator.pow, operator.ipow) and not is_complex
     if is_power and not _is_real_power(args, dtypes):
         return Type(Kind.NUMBER, None if REAL in dtypes else EITHER, 0, ())
-    if is_power and dtypes[1] in ("int", "bool") and constant(args[1]) is OPEN:
+    if is_power and "bool" in dtypes:
+        return Type(Kind.NUMBER, REAL, 0, ())
+    if is_power and dtypes[1] == "int" and constant(args[1]) is OPEN:
         return FLOAT if dtypes[0] == "float" else Type(Kind.NUMBER, REAL, 0, ())
     if REAL in dtypes:
         if is_complex:
@@ -126,9 +131,21 @@ def _python_operator(function, args, dtypes) -> Type:
         integer = dtypes[0] in ("int", "bool") and isinstance(exponent, int) and exponent >= 0
         return INT if integer else FLOAT
     try:
-        return of(function(*[SAMPLES[d] for d in dtypes]))
+        found = of(function(*[SAMPLES[d] for d in dtypes]))
     except TypeError:
         return UNKNOWN
+    return _of_either(found, dtypes) if "bool" in dtypes else found
+
+
+def _of_either(t: Type, dtypes: list) -> Type:
+    """The type of what an operator gives where truth values may be NumPy's, that is a `t` where they are Python's.
+
+    The sum of two of NumPy's is another one, and one of them makes any other number NumPy's.
+    """
+    if t.dtype == "bool":
+        return t
+    alone = set(dtypes) == {"bool"}
+    return replace(t, dtype=REAL if alone else {"int": WIDE, "float": DOUBLE, "complex": COMPLEX}[t.dtype])
 
 
 def _is_real_power(args, dtypes) -> bool:
