@@ -28,12 +28,23 @@ class dtype:  # noqa: N801 (the name users know)
     def __reduce__(self):
         return of, (self.name,)
 
+    @property
+    def tensor_type(self):
+        """The name that the type of tensors with such elements used to have."""
+        return f"torch.{_OLD_NAMES[self.name]}Tensor"
+
     def to_complex(self):
         return self if self.is_complex else complex64 if self.itemsize <= 4 else complex128
 
     def to_real(self):
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
+
+_OLD_NAMES = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
 
 bool_ = dtype("bool", np.bool_, 0)
 uint8, int8 = dtype("uint8", np.uint8, 1), dtype("int8", np.int8, 1)

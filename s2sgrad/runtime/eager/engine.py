@@ -242,7 +242,7 @@ class Run:
                     return None
         if leaf:
             accumulate(node._leaf, g, self.create_graph, mine is not None)
-            self._after_accumulation(node._leaf)
+            _run_after_accumulation(node._leaf)
             if attached is not None and attached.after:
                 run_after(attached.after, (), outputs)
             return ()
@@ -257,13 +257,6 @@ class Run:
             elif node.form is not PICK and not node.form.light:
                 node.saved = None
         return c
-
-    def _after_accumulation(self, variable):
-        if variable._after:
-            for hook in list(variable._after.values()):
-                out = hook(variable)
-                if out is not None and not isinstance(out, Tensor):
-                    raise TypeError(f"a post-accumulate hook returns nothing, not {type(out).__name__}")
 
     # ------------------------------------------------------------ what users see
 
@@ -289,6 +282,14 @@ class Run:
         for p, part in zip(places, c or (None,) * len(places), strict=False):
             inputs[p] = as_tensor(part)
         return tuple(inputs)
+
+
+def _run_after_accumulation(variable):
+    if variable._after:
+        for hook in list(variable._after.values()):
+            out = hook(variable)
+            if out is not None and not isinstance(out, Tensor):
+                raise TypeError(f"a post-accumulate hook returns nothing, not {type(out).__name__}")
 
 
 def _add(entry, c, mine):
@@ -352,6 +353,7 @@ def call_node(node, grads):
         if grad is not None:
             recording = is_recording()
             accumulate(node._leaf, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
+            _run_after_accumulation(node._leaf)
         return ()
     recording = is_recording()
     if not grads or any(g is not None and not isinstance(g, Tensor) for g in grads):
@@ -384,7 +386,9 @@ def accumulate(variable, g, create_graph, owned=False):
             if old is None:
                 variable._grad = new(layout.laid_out(np.asarray(g.primal), a), g.node)
             else:
-                variable._grad = old + as_tensor(g)
+                variable._grad = total = old + as_tensor(g)
+                if total._a.strides != old._a.strides:
+                    total._a = layout.laid_out(total._a, old._a)
             return
         g = fitted(np.asarray(g), a, gradient_type(variable))
         if old is None:

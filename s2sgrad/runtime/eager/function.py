@@ -45,7 +45,9 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value=True):
         """Whether backward gets zeros (or None) for outputs that nothing flows to."""
-        self._materialize = bool(value)
+        if not isinstance(value, bool):
+            raise TypeError(f"set_materialize_grads takes a bool, not {type(value).__name__}")
+        self._materialize = value
 
     def mark_shared_storage(self, *pairs):
         """Deprecated, and without effect."""
@@ -141,22 +143,23 @@ class BackwardCFunction(GraphNode, FunctionCtx):
                 f"function {self.name()} returned an incorrect number of gradients "
                 f"(expected {expected}, got {len(out)}): one per argument of forward"
             )
-        return tuple([self._one(i, g, recording) for i, g in enumerate(out[:expected])])
+        found = []
+        for i, (g, meta) in enumerate(zip(out, self._inputs, strict=False)):
+            if meta is not None:
+                found.append(None if g is None else self._one(i, g, meta, self.edges[len(found)], recording))
+            elif g is not None:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different from None at position {i + 1}, "
+                    "but the corresponding forward input was not a Tensor"
+                )
+        return tuple(found)
 
-    def _one(self, i, g, recording):
-        meta = self._inputs[i]
-        if g is None:
-            return None
-        if meta is None:
-            raise RuntimeError(
-                f"function {self.name()} returned a gradient different from None at position {i + 1}, "
-                "but the corresponding forward input was not a Tensor"
-            )
+    def _one(self, i, g, meta, edge, recording):
         if not isinstance(g, Tensor):
             raise RuntimeError(
                 f"function {self.name()} returned {type(g).__name__} at position {i + 1}: a Tensor or None is expected"
             )
-        if self.edges[i] is None:
+        if edge is None:
             return None
         shape, dtype = meta
         if g._a.shape != shape:
@@ -222,7 +225,7 @@ def _missing(self, name):
     raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-class Function(metaclass=FunctionMeta):
+class Function(FunctionCtx, metaclass=FunctionMeta):
     """Base class of operations with a derivative of their own.
 
     Derive, write ``forward(ctx, ...)`` and ``backward(ctx, *grads)`` as static methods, and call `apply`.
@@ -305,17 +308,17 @@ class Function(metaclass=FunctionMeta):
 def _bound(forward, args, kwargs, with_ctx):
     signature = inspect.signature(forward)
     bound = signature.bind(None, *args, **kwargs) if with_ctx else signature.bind(*args, **kwargs)
-    if kwargs or not with_ctx:
-        bound.apply_defaults()
     if bound.kwargs:
         raise TypeError("keyword-only arguments of forward cannot be passed through apply")
+    if kwargs or not with_ctx:
+        bound.apply_defaults()
     return bound.args[1:] if with_ctx else bound.args
 
 
 def _finished(ctx, args, tensors, nodes, out, recording):
     """Tie the results to the node."""
     ctx.form = FUNCTION
-    ctx.edges = tuple(nodes) if recording else ()
+    ctx.edges = tuple([n for t, n in zip(tensors, nodes, strict=True) if t is not None]) if recording else ()
     ctx.saved = (weakref.ref(ctx),)
     ctx.number = next(COUNTER)
     ctx._inputs = [None if t is None else (t._a.shape, t._a.dtype) for t in tensors]

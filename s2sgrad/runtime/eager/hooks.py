@@ -153,6 +153,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     from s2sgrad.runtime.eager.tensor import node_of
 
     tensors = tuple(tensors)
+    assert all(t.requires_grad for t in tensors), "a multi-grad hook is of tensors that require grad"
     lock = threading.Lock()
     runs = weakref.WeakKeyDictionary()
     nodes = [node_of(t) for t in tensors]

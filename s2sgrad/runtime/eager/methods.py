@@ -184,19 +184,14 @@ for _name, _dtype in (
     setattr(Tensor, _name, lambda self, _d=_dtype: cast(self, _d))
 
 
-_OLD_NAMES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}  # fmt: skip
-_OF_OLD_NAMES = {f"torch.{old}Tensor": name for name, old in _OLD_NAMES.items()}
+_OF_OLD_NAMES = {d.tensor_type: d for d in dtypes.ALL}
 
 
 @method("type")
 def type_(self, dtype=None):
     """The name of the type, as it used to be; or the tensor in another type."""
     if dtype is None:
-        return f"torch.{_OLD_NAMES[self.dtype.name]}Tensor"
+        return self.dtype.tensor_type
     return cast(self, dtypes.of(_OF_OLD_NAMES.get(dtype, dtype)))
 
 

@@ -155,7 +155,7 @@ def class_of(form):
     if found is None:
         name, _, variant = name.partition(".")
         title = _TITLES.get(name) or NAMES.get(name, name[:1].upper() + name[1:]) + "Backward" + (variant or "0")
-        found = _classes[form.name] = type(title, (GraphNode,), {"__slots__": (), "__module__": __name__})
+        found = _classes[form.name] = type(title, (GraphNode,), {"__slots__": (), "__module__": "builtins"})
     return found
 
 

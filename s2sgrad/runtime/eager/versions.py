@@ -11,6 +11,8 @@ import weakref
 
 import numpy as np
 
+from s2sgrad.runtime.eager import dtypes
+
 STALE = {}  # id of an array object -> Stale
 
 _ndarray = np.ndarray
@@ -103,7 +105,7 @@ def _declare_stale(array, family):
 def overwritten(entry, array):
     return RuntimeError(
         "a value needed for the backward pass was modified by an inplace operation: "
-        f"a tensor of shape {list(array.shape)} is at version {entry.family.version}; "
+        f"[{dtypes.of(array.dtype).tensor_type} {list(array.shape)}] is at version {entry.family.version}; "
         f"expected version {entry.version} instead. Write to a clone() of it, or move the write after backward."
     )
 
