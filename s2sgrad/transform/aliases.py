@@ -179,6 +179,42 @@ def _looks(function, at) -> bool:
     return at not in shapes_of(function)
 
 
+class Classes:
+    """Values in classes, which are joined.
+
+    Examples
+    --------
+    >>> classes = Classes()
+    >>> classes.join("a", "b")
+    >>> classes.root("a") is classes.root("b"), classes.members("b"), classes.members("c")
+    (True, ['a', 'b'], ['c'])
+    """
+
+    def __init__(self):
+        self._parent: dict = {}
+        self._members: dict = {}
+
+    def root(self, v):
+        """What stands for the class of `v`."""
+        root = v
+        while root in self._parent:
+            root = self._parent[root]
+        while v in self._parent and self._parent[v] is not root:
+            self._parent[v], v = root, self._parent[v]
+        return root
+
+    def members(self, v) -> list:
+        """All that is in the class of `v`."""
+        return self._members.get(self.root(v), [v])
+
+    def join(self, a, b) -> None:
+        """Make one class of those of `a` and `b`."""
+        a, b = self.root(a), self.root(b)
+        if a is not b:
+            self._parent[b] = a
+            self._members.setdefault(a, [a]).extend(self._members.pop(b, [b]))
+
+
 class Memory:
     """The memory of one function.
 
@@ -207,42 +243,51 @@ class Memory:
 
     def __init__(self, block: ir.Block, regions=None):
         self._regions = regions
-        self._parent: dict = {}
-        self._members: dict = {}
-        everything = list(walk.statements(block))
-        self.changes = any(isinstance(s, (ir.Store, ir.Accumulate)) for s in everything)
+        self._classes = Classes()
         self._at: dict = {}
         self._loops: dict = {}
         self._writes: list = []
+        self._versions = Classes()  # of one array, one after the other
+        self._shared: list = []  # views and other names, and what has them; since when, and inside of which loops
         self._written: dict = {}  # what stands for a class -> what writes to it, when, and inside of which loops
-        if self.changes:
+        statements = list(walk.statements(block))
+        stores = any(isinstance(s, ir.Store) for s in statements)
+        if stores or any(isinstance(s, ir.Accumulate) for s in statements):
             self._survey(block, (), [0])
-            for s, at, loops in self._writes:
-                self._written.setdefault(self._root(s.into), []).append((s, at, loops))
+            for s, at, loops in self._writes if stores else self._shown():
+                self._written.setdefault(self._classes.root(s.into), []).append((s, at, loops))
+        self.changes = bool(self._written)
+
+    def _shown(self) -> list:
+        """The additions to what has a view or another name by then: the others show nowhere but in the sum."""
+        shared: dict = {}
+        for v, at, loops in self._shared:
+            shared.setdefault(self._versions.root(v), []).append((at, loops))
+        return [
+            (s, at, loops)
+            for s, at, loops in self._writes
+            if any(
+                since < at or not set(around).isdisjoint(loops)
+                for since, around in shared.get(self._versions.root(s.into), ())
+            )
+        ]
 
     # ---- classes
 
-    def _root(self, v):
-        root = v
-        while root in self._parent:
-            root = self._parent[root]
-        while v in self._parent and self._parent[v] is not root:
-            self._parent[v], v = root, self._parent[v]
-        return root
-
-    def _join(self, a, b) -> None:
-        a, b = self._root(a), self._root(b)
-        if a is not b:
-            self._parent[b] = a
-            self._members.setdefault(a, [a]).extend(self._members.pop(b, [b]))
-
-    def _share(self, target, operand) -> None:
+    def _share(self, target, operand, at: int, loops: tuple) -> None:
         """`target` may share memory with what `operand` reads."""
-        if not _can_hold(target):
-            return
-        for v in walk.values(operand):
-            if _can_hold(v):
-                self._join(target, v)
+        for v in self._held(target, operand):
+            self._classes.join(target, v)
+            self._shared += [(target, at, loops), (v, at, loops)]
+
+    def _hand_over(self, target, operand) -> None:
+        """`target` is what `operand` was, which is not read any more."""
+        for v in self._held(target, operand):
+            self._classes.join(target, v)
+            self._versions.join(target, v)
+
+    def _held(self, target, operand) -> list:
+        return [v for v in walk.values(operand) if _can_hold(v)] if _can_hold(target) else []
 
     def _survey(self, block: ir.Block, loops: tuple, clock: list) -> None:
         for s in block.statements:
@@ -260,59 +305,61 @@ class Memory:
     def _statement(self, s, loops: tuple, at: int) -> None:
         match s:
             case ir.Store() | ir.Accumulate():
-                self._join(s.target, s.into)
+                self._hand_over(s.target, s.into)
                 self._writes.append((s, at, loops))
             case ir.Push():
-                self._join(s.target, s.into)
-                self._share(s.target, s.item)
+                self._hand_over(s.target, s.into)
+                self._share(s.target, s.item, at, loops)
             case ir.Pop():
-                self._join(s.target, s.into)
+                self._hand_over(s.target, s.into)
                 for v in walk.pattern(s.item):
-                    self._share(v, s.into)
+                    self._share(v, s.into, at, loops)
             case ir.Op():
                 holds = s.target.type.kind not in (Kind.NUMBER, Kind.ARRAY, Kind.UNKNOWN)
                 new = is_new(s.function, s.kwargs, s.spelling) or is_gathered(s.function, s.args)
                 if (holds or not new) and not is_copied(s):
-                    operands = s.args[:1] if s.function is operator.getitem else [*s.args, *s.kwargs.values()]
-                    for operand in operands:
-                        self._share(s.target, operand)
+                    places = [*enumerate(s.args), *s.kwargs.items()]
+                    for place, operand in places[:1] if s.function is operator.getitem else places:
+                        if _looks(s.function, place):
+                            self._share(s.target, operand, at, loops)
             case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():
                 for target in walk.defines(s):
                     for operand in walk.operands(s) if not target.own else ():
-                        self._share(target, operand)
+                        self._share(target, operand, at, loops)
             case ir.If():
                 for result, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):
                     for end in ends:
-                        self._share(result, end)
+                        self._hand_over(result, end)
             case ir.For():
+                inside = (*loops, id(s))
                 for source in s.sources:
                     for v in walk.pattern(source.element):
                         if source.iterable is not None:
-                            self._share(v, source.iterable)
+                            self._share(v, source.iterable, at, inside)
                 n = len(s.carried)
                 for c, following in zip(s.carried, s.body.results, strict=False):
-                    self._share(c.result, c.parameter)
-                    self._share(c.parameter, c.initial)
-                    self._share(c.parameter, following)
+                    self._hand_over(c.result, c.parameter)
+                    self._hand_over(c.parameter, c.initial)
+                    self._hand_over(c.parameter, following)
                 for v, operand in zip(s.collected, s.body.results[n:], strict=True):
-                    self._share(v, operand)
+                    self._share(v, operand, at, inside)
 
     # ---- questions
 
     def members(self, v: Value) -> set:
         """All values that may share memory with `v`."""
-        return set(self._members.get(self._root(v), (v,)))
+        return set(self._classes.members(v))
 
     def is_written(self, v) -> bool:
         """May the memory of a value be written to anywhere in the function?"""
-        return self.changes and isinstance(v, Value) and self._root(v) in self._written
+        return self.changes and isinstance(v, Value) and self._classes.root(v) in self._written
 
     def is_volatile(self, v) -> bool:
         """May the contents of `v` be other ones at the end of the function than when it was defined?"""
         if not self.is_written(v) or not _can_hold(v):
             return False
         at, own = self._at.get(v, -1), self._loops.get(v, ())
-        for s, when, loops in self._written[self._root(v)]:
+        for s, when, loops in self._written[self._classes.root(v)]:
             around = tuple(itertools.takewhile(set(loops).__contains__, own))
             changes = when > at or around
             if changes and not (self._regions and self._regions.are_apart(v, s, when > at, around)):
