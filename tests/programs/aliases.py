@@ -1352,3 +1352,37 @@ def rows_that_a_loop_names(x):
             w = v
     v[1] = x[0]
     return np.sum(w * x)
+
+
+class Window:
+    def __init__(self, first):
+        self.first = first
+
+    def of(self, a):
+        return a[self.first :]
+
+    def cube(self, a):
+        return a**3
+
+
+@program(LINE[:3], [Window(0), Window(1)], engine="compiled", smooth=True)
+def methods_of_objects_in_a_list_look_at_an_array(x, windows):
+    c = np.ones(3)
+    s = 0.0
+    for window in windows:
+        v = window.of(c)
+        s = s + np.sum(x[: len(v)] * v)
+        c *= 3.0
+    return s * x[0]
+
+
+@program(LINE[:3], [Window(0), Window(1)], engine="compiled", smooth=True)
+def methods_of_objects_in_a_list_give_new_arrays(x, windows):
+    c = np.ones(3)
+    s = 0.0
+    for window in windows:
+        w = window.cube(c)
+        s = s + np.sum(x * w)
+        w *= x[0] > 0.1
+        c *= 3.0
+    return s * x[0]

@@ -397,3 +397,12 @@ def in_a_case(x, way):
                 for v in squares(x):
                     s += v * x[0]
     return s
+
+
+@program(X, engine="tape", smooth=True)
+def counted_in_its_own_place(x):
+    u = x * 1.0
+    i = 0
+    for i, u[i] in enumerate(scaled(x[0])):
+        u[i] *= x[i]
+    return np.sum(u * x) * i

@@ -112,6 +112,8 @@ class Generators:
             start = call.args[1] if len(call.args) > 1 else gast.Constant(0, None)
             if not plain or not is_pair(target) or not isinstance(start, gast.Constant):
                 return None
+            if any(isinstance(n, (gast.Subscript, gast.Attribute)) for n in syntax.walk(target)):
+                return None  # where it is put may be read after the number is bound
             number, target = target.elts
             call = call.args[0]
             counter = self.free_name("count")

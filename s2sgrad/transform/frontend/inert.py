@@ -338,12 +338,12 @@ class InertExpressions:
         if base.kind in (Kind.NUMBER, Kind.ARRAY) and function is not None:
             return types.infer(function, (self.sample(node.value, base, bound),)), False, pure, regions
         pure = pure and (base.cls is None or not resolve.is_computed(base.cls, node.attr))
-        result, new = ir.UNKNOWN, False
+        result, memory = ir.UNKNOWN, None
         if (getter := classes.getter(base.cls, node.attr)) is not None and not self.session.purity.reason(getter):
             self.outside.method_of(base.cls, node.attr, getter)
             instance = Arguments([self.sample(node.value, base, bound)])
-            result, new = self.given_by_method(getter, instance, gast.Call(node, [], []))
-        return kin(result, base), False, pure, [] if new else self.inside(base, regions)
+            result, memory = self.given_by_method(getter, instance, gast.Call(node, [], []), bound)
+        return kin(result, base), False, pure, self.inside(base, regions) if memory is None else memory
 
     def inside(self, t: ir.Type, regions: list) -> list:
         """The memory that parts of something in `regions` may be in: that itself, and what is held from outside.
@@ -570,8 +570,8 @@ class InertExpressions:
         given = self.sampled(node, arguments, bound)
         if not classes.is_static(base.cls, node.func.attr):
             given.positional.insert(0, self.sample(node.func.value, base, bound))
-        result, new = self.given_by_method(function, given, node)
-        return kin(result, *arguments), False, pure, [] if new else [*regions, self.anywhere]
+        result, memory = self.given_by_method(function, given, node, bound)
+        return kin(result, *arguments), False, pure, [*regions, self.anywhere] if memory is None else memory
 
     def is_own_method(self, base: ir.Type, attr: str) -> bool:
         """May ``value.attr`` be a function of the user's, for a `value` whose class is known?"""

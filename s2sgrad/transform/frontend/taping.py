@@ -111,11 +111,12 @@ class Taping:
         things = [given[name] for name in sources]
         return t, [r for thing in things for r in self.regions_of(thing) or self.regions_under(thing)]
 
-    def given_by_method(self, method, arguments: Arguments, call) -> tuple:
+    def given_by_method(self, method, arguments: Arguments, call, bound=()) -> tuple:
         """What the call of a method that stays as it is gives, as `given_back` tells it."""
         if not isinstance(method, FunctionType) or is_trusted(method):
-            return ir.UNKNOWN, False
-        return self.given_back(Known(method, ir.Code(call.func, {}, ir.Type(Kind.CALLABLE))), arguments, call)
+            return ir.UNKNOWN, None
+        function = Known(method, ir.Code(call.func, {}, ir.Type(Kind.CALLABLE)))
+        return self.given_back(function, arguments, call, bound)
 
     def text_of(self, callee, node) -> tuple:
         """The source of a function, where its names live, its defaults, and what it captures."""
