@@ -268,3 +268,39 @@ def differences_in_a_table(x):
             else:
                 table[i, j] = x[j]
     return table[2, 1] * table[2, 0]
+
+
+@program(X, engine="compiled", smooth=True)
+def lists_in_a_dict(x):
+    groups = {"all": [], "two": [0.0] * 2}
+    for i in range(4):
+        groups.setdefault(i % 2, []).append(x[i])
+        groups["all"].append(x[i] ** 2)
+    groups["two"][1] = x[0] * 3
+    kept = groups["all"]
+    kept.append(x[3])
+    return sum(groups[0]) * sum(groups[1]) * sum(groups["all"]) + sum(groups["two"]) * len(kept)
+
+
+@program(X, engine="compiled", smooth=True)
+def dicts_in_a_dict(x):
+    d = {"a": {}, "b": {"n": 1.0}}
+    for key in d:
+        for i in range(2):
+            d[key][i] = x[i] * len(d[key])
+    d["c"] = {}
+    d["c"]["v"] = x[3]
+    return d["a"][0] * d["b"][1] * d["b"]["n"] * d["c"]["v"]
+
+
+LAYERS = {"W1": np.full((4, 3), 0.3), "b1": np.zeros(3), "W2": np.full((3, 1), 0.2), "b2": np.zeros(1)}
+
+
+@program(LAYERS, X, engine="compiled")
+def layers_that_are_counted(params, x):
+    cache = {"A0": x}
+    depth = len(params) // 2
+    for i in range(1, depth + 1):
+        cache[f"Z{i}"] = cache[f"A{i - 1}"] @ params[f"W{i}"] + params["b" + str(i)]
+        cache[f"A{i}"] = np.tanh(cache[f"Z{i}"])
+    return np.sum(cache[f"A{depth}"])

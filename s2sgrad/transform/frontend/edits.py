@@ -89,7 +89,9 @@ class Edits:
             case "pop", [_, *default] if key in contents or (default and key is not MISSING):
                 return rest, contents[key] if key in contents else self.operand(default[0])
             case "setdefault", [_, default] if key is not MISSING:
-                thing = contents[key] if key in contents else self.place_value(default)
+                thing = (
+                    contents[key] if key in contents else self.place_value(self.with_slots_of_its_own(default, call))
+                )
                 return contents | {key: thing}, thing
         self.refuse(f"this call of .{method}() of a dict is not compiled", call)
 

@@ -286,9 +286,10 @@ class Heap:
         holds = any(self.type_of(t).kind in (Kind.ARRAY, Kind.CALLABLE, *HOLDING) for t in things)
         if not holds and self.only_inert(things) and not self.is_filled(target.id, value):
             return None
-        things = [self.operand(t) for t in things]
         if self.is_new_dict(value):
+            things = [self.operand(self.with_slots_of_its_own(t, statement)) for t in things]
             return self.new_dict(dict(zip(nodes, things, strict=True)), statement)
+        things = [self.operand(t) for t in things]
         kind = Kind.LIST if isinstance(value, gast.List) else Kind.TUPLE
         return self.make_container(types.sequence(kind, list(map(self.type_of, things))), things, statement)
 
@@ -309,6 +310,7 @@ class Heap:
             return False
         if not isinstance(thing, (ir.Value, ir.Constant, ir.Code, Inert, Known, Nested)):
             return False
+        thing = thing if t.kind is Kind.RECORD else self.with_slots_of_its_own(thing, statement)
         self.put_item(container, key if at is None else keys_of(t)[at], thing)
         return True
 
@@ -348,7 +350,7 @@ class Heap:
             inner = self.literal_key(node.operand)
             return -inner if type(inner) is int else MISSING
         if isinstance(node, gast.Call) and self.is_len(node):
-            n = self.fixed_length(node.args[0])
+            n = self.fixed_length(node.args[0], (Kind.LIST, Kind.TUPLE, Kind.DICT))
             return MISSING if n is None else n
         if isinstance(node, gast.Call) and getattr(node.func, "id", "") == "str" and len(node.args) == 1:
             number = self.literal_key(node.args[0]) if self.is_builtin("str", str) else MISSING

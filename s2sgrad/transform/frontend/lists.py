@@ -183,7 +183,8 @@ class Lists:
 
         Only what goes to a name whose elements are set otherwise than at literal places; None where it is none.
         """
-        if self.is_placed(name) and (self.is_own(name) or name in self.reached_names()):
+        placed = self.is_placed(name) and not isinstance(node, gast.Dict)
+        if placed and (self.is_own(name) or name in self.reached_names()):
             made = self.item_by_item(node, statement)
             if made is not None:
                 return made
@@ -193,7 +194,7 @@ class Lists:
         return self.new_list(self.items_of(self.env[copied.id], statement), statement)
 
     def item_by_item(self, node, statement) -> ir.Value | None:
-        """A list that is made on the spot, and those in it, with items that are known one by one; None for all else."""
+        """A list or dict that is made on the spot, and those in it, with items that are known one by one; else None."""
         match node:
             case gast.BinOp(left=gast.List(elts=[element]), op=gast.Mult(), right=times):
                 n = self.literal_key(times)
@@ -205,7 +206,17 @@ class Lists:
             case gast.ListComp(generators=[gast.comprehension(ifs=[])]):
                 self.apart_items.add(id(node.elt))
                 return self.comprehension(node, apart=True)
+            case gast.Dict(keys=keys, values=values) if self.is_new_dict(node):
+                return self.new_dict(
+                    {k.value: self.item_apart(v, statement) for k, v in zip(keys, values, strict=True)}, statement
+                )
         return None
+
+    def with_slots_of_its_own(self, thing, statement):
+        """What goes into a slot: a list or dict that is made of constants on the spot may be filled there."""
+        if not isinstance(thing, Inert) or self.names.loads(thing.node):
+            return thing
+        return self.item_by_item(thing.node, statement) or thing
 
     def item_apart(self, node, statement) -> ir.Value:
         """An item of such a list."""

@@ -202,22 +202,22 @@ class Unrolling:
         return [rounds[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
 
     def keys_of_dict(self, node) -> tuple | None:
-        """The keys of a dict of differentiated values, or of functions, where they are known."""
+        """The keys of a dict of differentiated values, of functions, or with slots, where they are known."""
         known = self.static(node) if isinstance(node, gast.Name) and node.id not in self.mutable else None
         if known is not None and type(known.value) is dict and self.outside.elements(known) is not None:
             return tuple(known.value)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else None
         if not isinstance(thing, ir.Value) or thing.type.kind is not Kind.DICT:
             return None
-        if not is_active(thing) and not self.holds_sure_functions(node):
+        if not is_active(thing) and thing not in self.objects and not self.holds_sure_functions(node):
             return None
         keys = thing.type.keys
         return keys if keys and all(map(is_plain_key, keys)) else None
 
-    def length_of(self, node) -> int | None:
-        """The length of a list or tuple of differentiated values, where that is known."""
+    def length_of(self, node, kinds=SEQUENCES) -> int | None:
+        """The length of a container of differentiated values that is of one of these kinds, where it is known."""
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.held_item(node)
-        if not isinstance(thing, ir.Value) or thing.type.kind not in SEQUENCES:
+        if not isinstance(thing, ir.Value) or thing.type.kind not in kinds:
             return None
         if not is_active(thing) and thing not in self.objects and not self.holds_sure_functions(node):
             return None
@@ -227,11 +227,11 @@ class Unrolling:
         """Is a name one of a container that nobody changes and that holds functions which are known?"""
         return isinstance(node, gast.Name) and node.id not in self.mutable and holds_functions(self.env[node.id].type)
 
-    def fixed_length(self, node) -> int | None:
+    def fixed_length(self, node, kinds=SEQUENCES) -> int | None:
         """The length of such a list or tuple, or of an argument that nobody changes while the function runs."""
-        n = self.length_of(node)
+        n = self.length_of(node, kinds)
         thing = self.env.get(node.id) if n is None and isinstance(node, gast.Name) else None
-        if thing not in self.parameters or thing.type.kind not in SEQUENCES or thing.type.items is None:
+        if thing not in self.parameters or thing.type.kind not in kinds or thing.type.items is None:
             return n
         changed = (self.env.get(name) for name in self.mutable if name in syntax.parameters(self.found.node))
         alone = all(isinstance(t, ir.Value) and (t in self.objects or t.type.kind in PLAIN) for t in changed)
