@@ -160,6 +160,12 @@ def exits(s) -> bool:
     return any(isinstance(one, ir.Exit) or (isinstance(one, ir.If) and exits(one)) for one in inner)
 
 
+def raises(block: ir.Block) -> bool:
+    """Does a block end by raising something?"""
+    last = block.statements[-1] if block.statements else None
+    return isinstance(last, ir.Verbatim) and isinstance(last.node, gast.Raise)
+
+
 def statements(block: ir.Block) -> Iterator:
     """All statements of a block and of the blocks in it, outer before inner."""
     for s in block.statements:

@@ -119,7 +119,7 @@ def in_a_function_of_its_own(x):
     return np.sum(solved(x**2)) * np.sum(solved(x))
 
 
-@program(X, engine="tape", smooth=True)
+@program(X, engine="compiled", smooth=True)
 def what_is_done_finally_binds_a_name(x):
     try:
         y = np.sum(x**2)
@@ -154,3 +154,46 @@ def part_of_an_early_result_read_in_a_loop(x):
     for _, _ in zip(y, y):
         x *= y[1]
     return np.sum(x)
+
+
+@program(X, 1.5, 0, engine="compiled", smooth=True)
+@program(X, 1.5, 2, engine="compiled", smooth=True, name="changed_finally-returns")
+def changed_finally(x, k, way):
+    u = x * k
+    try:
+        y = u * x
+        if way == 2:
+            return np.sum(u) * k
+    finally:
+        u += x
+        k *= 2.0
+    return np.sum(y) * k + np.sum(u * u)
+
+
+@program(X, 4, engine="compiled", smooth=True)
+@program(X, 1, engine="compiled", smooth=True, name="changed_finally_in_a_loop-left")
+def changed_finally_in_a_loop(x, last):
+    s = 0.0
+    u = x * 1.0
+    for i in range(len(x)):
+        try:
+            y = u[i] / (i + 1)
+            if i == last:
+                break
+        except ZeroDivisionError as error:
+            raise ValueError("zero") from error
+        finally:
+            u += u[0] * x
+        s += y
+    return s * np.sum(u)
+
+
+@program(X, engine="tape", smooth=True)
+def changed_and_changed_finally(x):
+    y = x * 1.0
+    try:
+        y[0] = x[1]
+        y[1] = y[0] * x[2]
+    finally:
+        y *= x
+    return np.sum(y)

@@ -186,3 +186,24 @@ def test_what_arithmetic_raises_after_it_has_written():
     np.testing.assert_allclose(derivative(X.copy()), [1e300 + 1, 1, 1])
     with pytest.raises(RuntimeError, match="no derivative where an array has been written to"):
         derivative(X * 1e10)
+
+
+def changed_finally(x, fails):
+    try:
+        if fails:
+            raise ValueError("it fails")
+        y = x * 2
+    finally:
+        x *= 3
+    return np.sum(x * y)
+
+
+def test_what_is_changed_finally():
+    derivative = s2sgrad.grad(changed_finally, mode="compiled")
+    x = X.copy()
+    np.testing.assert_allclose(derivative(x, False), 12 * X)
+    np.testing.assert_array_equal(x, 3 * X)
+    with pytest.raises(ValueError, match="it fails"):
+        derivative(x, True)
+    np.testing.assert_array_equal(x, 9 * X)
+    assert "    except:\n        x *= 3\n        raise\n" in derivative.source

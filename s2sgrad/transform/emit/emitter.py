@@ -487,7 +487,9 @@ class Emitter:
         body, moves = tried.body, self.assign(pairs)
         if then or any(operand in self.trees.inlined for _, operand in pairs if isinstance(operand, ir.Value)):
             then, moves = then + moves, []
-        orelse = self.lines(statement.orelse) + self.assign(self.defined(statement, statement.orelse))
+        orelse = self.lines(statement.orelse)
+        if not walk.raises(statement.orelse):
+            orelse += self.assign(self.defined(statement, statement.orelse))
         handlers = []
         for one in code.handlers:
             kept = [Renamed(part, names) for part in one.body]

@@ -35,7 +35,7 @@ from s2sgrad.transform.frontend.hoisting import Hoisting, changed
 from s2sgrad.transform.frontend.matching import as_chain, counted
 from s2sgrad.transform.frontend.scan import breaks
 from s2sgrad.transform.frontend.steps import in_steps
-from s2sgrad.transform.frontend.trying import going_on, is_attempt, is_passed_through, one_thing_each
+from s2sgrad.transform.frontend.trying import changes_finally, going_on, is_attempt, is_passed_through, one_thing_each
 
 
 def no(anything) -> bool:
@@ -125,7 +125,7 @@ class Leaving:
 
         def made(new: list):
             handlers = [changed(h, ("body",), new[2] or [gast.Pass()]) if h is handler else h for h in s.handlers]
-            return marked(placed(gast.Try(new[0] or [gast.Pass()], handlers, new[1], []), s), s)
+            return [marked(placed(gast.Try(new[0] or [gast.Pass()], handlers, new[1], []), s), s)]
 
         return [*self.ways_out(s, parts, made, inside), *self.block(rest, inside, flag)]
 
@@ -149,6 +149,8 @@ class Leaving:
             return [s] if chain is None else self.block(chain, inside, flag)
         if isinstance(s, gast.With):
             return self.with_(s, inside, flag)
+        if isinstance(s, gast.Try) and changes_finally(s):
+            return self.finally_(s, inside, flag)
         if isinstance(s, gast.Try) and (is_passed_through(s) or is_attempt(s)):
             first, *rest = one_thing_each(s)
             return [*self.with_(first, inside, flag), *self.block(rest, inside, flag)]
@@ -203,16 +205,27 @@ class Leaving:
     def with_(self, s, inside: bool, flag) -> list:
         """A `with`, or a `try`, whose block nothing leaves, and what leaves in its place."""
         body = self.block(s.body, inside, flag)
-        return self.ways_out(s, [body], lambda new: changed(s, ("body",), new[0] or [gast.Pass()]), inside)
+        return self.ways_out(s, [body], lambda new: [changed(s, ("body",), new[0] or [gast.Pass()])], inside)
+
+    def finally_(self, s, inside: bool, flag) -> list:
+        """``try: ... finally: x *= 2`` as ``try: ... except: x *= 2; raise``, and then the same."""
+        tried = [placed(gast.Try(s.body, s.handlers, s.orelse, []), s)] if s.handlers else s.body
+        then, otherwise = (self.block(s.finalbody, inside, flag) for _ in range(2))
+        handler = placed(gast.ExceptHandler(None, None, [*otherwise, placed(gast.Raise(None, None), s)]), s)
+
+        def made(new: list):
+            return [placed(gast.Try(new[0] or [gast.Pass()], [handler], [], []), s), *then]
+
+        return self.ways_out(s, [self.block(tried, inside, flag)], made, inside)
 
     def ways_out(self, s, parts: list, made, inside: bool) -> list:
-        """A statement that is `made` of `parts` which nothing leaves, and what leaves in its place.
+        """The statements that are `made` of `parts` which nothing leaves, and what leaves in their place.
 
         The first two parts (if there are three) run one after the other, the third one in their place.
         """
         kinds = [k for k in (gast.Return, gast.Break, gast.Continue) if any(leaves(one, k) for p in parts for one in p)]
         if not kinds:
-            return [made(parts)]
+            return made(parts)
         wholes = [parts[0] + parts[1], parts[2]] if len(parts) > 1 else parts
         early = len(parts) > 1 and bool(parts[1]) and any(leaves(one, kind) for kind in kinds for one in parts[0])
         always = len(kinds) == 1 and all(map(syntax.ends, wholes))
@@ -227,7 +240,7 @@ class Leaving:
             left = left[0] if len(left) == 1 else placed(gast.BoolOp(gast.Or(), left), s)
             parts[1] = [placed(gast.If(placed(gast.UnaryOp(gast.Not(), left), s), parts[1], []), s)]
         found = [assign(name, gast.Constant(False, None), s) for name in flags.values()]
-        found.append(made([self.straight(part, ways, result, not inside) for part in parts]))
+        found += made([self.straight(part, ways, result, not inside) for part in parts])
         for kind, name in ways.items():
             leave = placed(gast.Return(load(result, s)) if kind is gast.Return else kind(), s)
             found.append(leave if always else placed(gast.If(load(name, s), [leave], []), s))

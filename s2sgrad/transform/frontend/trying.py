@@ -91,6 +91,16 @@ def is_plain(s) -> bool:
     return isinstance(s, (gast.Expr, gast.Assign, gast.Pass)) and not stores and not jumps(s)
 
 
+def changes_finally(s) -> bool:
+    """Has a `try` something to do finally that may change what a derivative flows through?
+
+    >>> changes_finally(gast.parse("try: y = f(x)\\nfinally: x *= 2").body[0])
+    True
+    """
+    leaves = any(jumps(one) or syntax.contains(one, gast.Return) for one in s.finalbody)
+    return not all(map(is_plain, s.finalbody)) and not leaves
+
+
 def one_thing_each(s) -> list:
     """A `try` as one that has only handlers, inside of one that has only something to do finally."""
     if s.handlers and s.finalbody:
@@ -193,7 +203,8 @@ class Trying:
             block, env = self.tried_or_undone(statement, later)
             if runs_on_tape(block, set()):  # what that refuses would be taken for what the function raises
                 self.refuse("what is tried here runs on the tape", statement)
-            if any(isinstance(s, ir.Store) for s in walk.statements(block)) and not self.is_narrow(handler.type):
+            goes_on = not isinstance(handler.body[-1], gast.Raise) and not self.is_narrow(handler.type)
+            if goes_on and any(isinstance(s, ir.Store) for s in walk.statements(block)):
                 rest = test.node
                 test = ir.Code(
                     gast.Try([], [written_halfway(statement), *rest.handlers], [], rest.finalbody), test.reads

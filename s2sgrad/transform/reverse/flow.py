@@ -167,13 +167,14 @@ class Flow(Operations):
             for block in (s.then, s.orelse):
                 block.results += (v if block is forward else Constant(None),)
         blocks = [walk.substitute(b, mapping) for b in blocks]
-        if isinstance(s, ir.Attempt):
+        raises = isinstance(s, ir.Attempt) and walk.raises(s.orelse)
+        if isinstance(s, ir.Attempt) and not raises:
             done = Value("done", types.of(True))
             s.results += (done,)
             s.then.results += (Constant(True),)
             s.orelse.results += (Constant(False),)
             s = ir.If(done, s.then, s.orelse, s.results, s.location)
-        if isinstance(s, ir.Same) or (isinstance(s, ir.With) and not s.again):
+        if isinstance(s, ir.Same) or raises or (isinstance(s, ir.With) and not s.again):
             # nothing is done, or it was entered before
             s = ir.If(s.test if isinstance(s, ir.Same) else Constant(True), s.then, s.orelse, s.results, s.location)
         build.add(dataclasses.replace(s, then=blocks[0], orelse=blocks[1], results=tuple(results)))
