@@ -17,7 +17,7 @@ from s2sgrad.transform.frontend.kinds import BOOL, MISSING
 from s2sgrad.transform.frontend.memory import makes_function
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names
-from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Choice, Inert, Nested, Partial
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Choice, Inert, Nested, Partial, held_values
 from s2sgrad.transform.ir import Kind
 
 MOST_FUNCTIONS = 8  # in a table whose functions are called on ways of their own
@@ -248,19 +248,3 @@ class Functions:
         for thing in nested.captured.values():
             if isinstance(thing, Nested):
                 self.close(thing, scope)
-
-
-def held_values(thing, seen=()) -> set:
-    """The values that a function holds: what it is bound to, applied to, or captures."""
-    if isinstance(thing, ir.Value):
-        return {thing}
-    parts: list = []
-    if isinstance(thing, (Partial, Choice)):
-        parts = thing.parts()
-    elif isinstance(thing, Bound):
-        parts = [thing.instance]
-    elif isinstance(thing, Nested) and thing not in seen:
-        parts, seen = [*thing.defaults.values(), *(thing.captured or {}).values()], (*seen, thing)
-    elif isinstance(thing, (ir.Code, Inert)):
-        parts = list(thing.reads.values())
-    return set().union(*(held_values(part, seen) for part in parts))

@@ -11,6 +11,7 @@ import gast
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import effects, resolve, syntax
+from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
     NUMERIC,
@@ -36,7 +37,7 @@ from s2sgrad.transform.frontend.scan import (
     targets_of,
 )
 from s2sgrad.transform.frontend.unrolling import Unrolling
-from s2sgrad.transform.frontend.values import Unbound, is_lost
+from s2sgrad.transform.frontend.values import FUNCTIONS, Bound, Unbound, functions_held, held_values, is_lost
 from s2sgrad.transform.ir import Kind
 
 MOST_TURNS = 12  # of walking a loop until nothing changes
@@ -235,6 +236,7 @@ class Loops(Unrolling, Rows):
                 changed = self.memory_of_turn(
                     names, state, before, start, end, parameters, together, lost, shared, others
                 )
+                changed = self.functions_of_turn(before, start, block, lost) or changed
                 changed = self.next_state(state, names, before, end, statement, optional) or changed
                 now = {n for n in names if self.is_none(before.get(n)) is True and end.get(n) is not before[n]}
                 changed, bound = changed or not now <= bound, bound | now
@@ -304,6 +306,28 @@ class Loops(Unrolling, Rows):
         changed = {before.get(n) for n in names if n in augmented}
         changed = {v for v in changed if isinstance(v, ir.Value) and v.type.kind is Kind.ARRAY}
         return [n for n, thing in before.items() if n not in names and isinstance(thing, ir.Value) and thing in changed]
+
+    def functions_of_turn(self, before: dict, start: dict, block: ir.Block, lost: set) -> bool:
+        """Note which functions hold something that a turn of a loop has changed; are there new ones?"""
+        stored = {r.root() for s in walk.statements(block) if isinstance(s, ir.Store) for r in self.regions_of(s.into)}
+        slots = {n for n, thing in self.env.items() if is_slot(n) and start.get(n) is not thing}
+        found = set()
+        for name, thing in before.items():
+            if isinstance(thing, Bound) and thing.instance in self.objects:
+                continue  # it is looked up again
+            held = held_values(thing) if isinstance(thing, FUNCTIONS) else functions_held(thing)
+            regions = {r.root() for value in held for r in self.regions_under(value)}
+            if not regions.isdisjoint(stored) or any(self.is_in(value, slots) for value in held):
+                found.add(name)
+        new = found - lost
+        lost |= new
+        return bool(new)
+
+    def is_in(self, container: ir.Value, slots: set) -> bool:
+        """Is one of these slots a container's, or one of a container's that it holds?"""
+        made = self.objects.get(container)
+        own = made is not None and any(made.slot(key) in slots for key in keys_of(container.type))
+        return own or any(self.is_in(item, slots) for item in self.made.get(container, ()))
 
     def foresee(self, names: list, state: dict, before: dict, statement) -> None:
         """Say of floats that a turn will give a derivative, by the text, that they have one in the first turn already.

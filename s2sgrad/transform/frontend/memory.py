@@ -18,7 +18,7 @@ from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import is_slot, keys_of
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.scan import mutable_names
-from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Partial, Unbound
+from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Partial, Unbound, functions_held
 from s2sgrad.transform.frontend.writing import WritingCalls
 from s2sgrad.transform.ir import Kind
 
@@ -367,7 +367,8 @@ class Writes(WritingCalls):
     def regions_under(self, thing, seen=()) -> list:
         """The memory that a name gives access to."""
         if isinstance(thing, ir.Value):
-            return self.regions_of(thing)
+            held = (r for value in functions_held(thing) for r in self.regions_under(value, seen))
+            return [*self.regions_of(thing), *held]
         if isinstance(thing, Bound):
             return self.regions_under(thing.instance, seen)
         if isinstance(thing, (Partial, Choice)):

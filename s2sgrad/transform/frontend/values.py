@@ -133,3 +133,30 @@ class Arguments:
 
     positional: list = field(default_factory=list)
     keywords: dict = field(default_factory=dict)
+
+
+def held_values(thing, seen=()) -> set:
+    """The values that a function holds: what it is bound to, applied to, or captures."""
+    if isinstance(thing, ir.Value):
+        return {thing}
+    parts: list = []
+    if isinstance(thing, (Partial, Choice)):
+        parts = thing.parts()
+    elif isinstance(thing, Bound):
+        parts = [thing.instance]
+    elif isinstance(thing, Nested) and thing not in seen:
+        parts, seen = [*thing.defaults.values(), *(thing.captured or {}).values()], (*seen, thing)
+    elif isinstance(thing, (ir.Code, Inert)):
+        parts = list(thing.reads.values())
+    return set().union(*(held_values(part, seen) for part in parts))
+
+
+def functions_held(thing) -> set:
+    """The values that the functions hold which the type of a value tells of: those in a container."""
+    return _held_by_type(thing.type) if isinstance(thing, ir.Value) else set()
+
+
+def _held_by_type(t: ir.Type) -> set:
+    own = held_values(t.function) if isinstance(t.function, FUNCTIONS) else set()
+    inner = [*(t.items or ()), *((t.element,) if t.element is not None else ())]
+    return own.union(*map(_held_by_type, inner))
