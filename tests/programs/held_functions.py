@@ -545,7 +545,7 @@ def taken_out_before_it_changes(x):
     return f(x[0]) * box.f(x[1])
 
 
-@program(X, engine="tape", smooth=True)
+@program(X, engine="compiled", smooth=True)
 def bound_method_before_it_changes(x):
     box = Box(np.sin)
     call = box.call

@@ -10,14 +10,14 @@ from types import FunctionType
 import gast
 
 from s2sgrad.rules import table
-from s2sgrad.transform import ir, walk
+from s2sgrad.transform import classes, ir, walk
 from s2sgrad.transform.frontend import resolve, source
 from s2sgrad.transform.frontend.heap import keys_of
 from s2sgrad.transform.frontend.kinds import BOOL, MISSING
 from s2sgrad.transform.frontend.memory import makes_function
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names
-from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Choice, Inert, Nested, Partial, held_values
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Bound, Choice, Inert, Nested, Partial, held_values
 from s2sgrad.transform.ir import Kind
 
 MOST_FUNCTIONS = 8  # in a table whose functions are called on ways of their own
@@ -40,7 +40,19 @@ class Functions:
             return self.function_chosen(node)
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.function_made(node)
         thing = thing if isinstance(thing, FUNCTIONS) else self.function_held(node)
-        return thing if isinstance(thing, FUNCTIONS) else None
+        return thing if isinstance(thing, FUNCTIONS) else self.method_bound(node)
+
+    def method_bound(self, node) -> Bound | None:
+        """The method of the user's that ``layer.forward`` is, with its object; None for all else."""
+        t = self.type_at(node.value) if isinstance(node, gast.Attribute) else None
+        if t is None or t.kind is not Kind.RECORD or classes.is_static(t.cls, node.attr):
+            return None
+        function = self.class_attribute(t, node.attr)
+        if not isinstance(function, FunctionType) or resolve.is_trusted(function):
+            return None
+        instance = self.holder(node.value) or self.operand_at(node.value, t)
+        method = Known(function, resolve.attribute_code(ir.Code(node.value), node.attr))
+        return None if instance is None else Bound(method, instance)
 
     def function_held(self, node, bound=()):
         """The function that a name, a field or a literal place in a container surely stands for: its type tells.

@@ -17,7 +17,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
 from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of
 from s2sgrad.transform.frontend.resolve import Known
-from s2sgrad.transform.frontend.values import Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
 
 COUNTING = (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv, gast.Mod)
@@ -134,8 +134,8 @@ class Heap:
             del self.env[made.slot(key)]
         own = self.regions[container].root()
         for name, other in list(self.env.items()):
-            followed = isinstance(other, ir.Value) and other in self.objects
-            if not followed and any(r.root() is own for r in self.regions_under(other)):
+            followed = other.instance if isinstance(other, Bound) else other
+            if followed not in self.objects and any(r.root() is own for r in self.regions_under(other)):
                 self.env[name] = Unbound(f"{name.partition('@')[0]} may be, or hold, a container that is changed")
         keys = None if container.type.keys is None else tuple(now)
         t = dataclasses.replace(container.type, items=tuple(item.type for item in now.values()), keys=keys)
@@ -163,9 +163,13 @@ class Heap:
         """Put containers together again in which something has changed; those of the objects `stale` in any case."""
         versions = {} if versions is None else versions
         for name, thing in list(self.env.items()):
-            if isinstance(thing, ir.Value) and thing in self.objects:
-                now = self.renewed_object(thing, versions, stale)
-                self.env[name] = Unbound(f"{name.partition('@')[0]} holds what is not known") if now is None else now
+            held = thing.instance if isinstance(thing, Bound) else thing
+            if isinstance(held, ir.Value) and held in self.objects:
+                now = self.renewed_object(held, versions, stale)
+                if now is None:
+                    self.env[name] = Unbound(f"{name.partition('@')[0]} holds what is not known")
+                elif now is not held:
+                    self.env[name] = Bound(thing.function, now) if held is not thing else now
 
     def renewed_object(self, container: ir.Value, versions: dict, stale):
         made = self.objects[container]
@@ -186,7 +190,9 @@ class Heap:
         )
 
     def same_object(self, a, b):
-        """The object that two things are, or None: with the same slots."""
+        """The object that two things are, or have the same method of; None where there is none, with the same slots."""
+        if isinstance(a, Bound) and isinstance(b, Bound) and a.function.value is b.function.value:
+            return self.same_object(a.instance, b.instance)
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value) or a not in self.objects or b not in self.objects:
             return None
         same = self.objects[a] is self.objects[b] and keys_of(a.type) == keys_of(b.type)
