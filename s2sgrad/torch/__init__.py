@@ -14,7 +14,9 @@ from s2sgrad.runtime.eager.dtypes import (
 )
 from s2sgrad.runtime.eager.dtypes import (
     dtype,
+    finfo,
     get_default_dtype,
+    iinfo,
     set_default_dtype,
 )
 from s2sgrad.runtime.eager.methods import Device as device
@@ -42,7 +44,7 @@ cfloat, cdouble = complex64, complex128  # noqa: F821
 inf, nan, pi, e = [__import__("math").__dict__[name] for name in ("inf", "nan", "pi", "e")]
 newaxis = None
 contiguous_format, preserve_format = _CONTIGUOUS, _PRESERVE
-strided = "torch.strided"
+strided = Tensor.layout
 __version__ = "2.13"
 
 
@@ -59,7 +61,9 @@ __all__ = [
     "dtype",
     "enable_grad",
     "fft",
+    "finfo",
     "get_default_dtype",
+    "iinfo",
     "inference_mode",
     "is_grad_enabled",
     "is_inference",

@@ -117,3 +117,144 @@ def test_complex_numbers_have_no_order():
             refused()
     with pytest.raises(RuntimeError, match="no order"):
         torch.fmax(z, z)
+
+
+FROM_FLOATS = torch.ones(3)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.index_add(0, torch.tensor([0]), FROM_FLOATS[:1]),
+        lambda x: x.index_copy(0, torch.tensor([0]), FROM_FLOATS[:1]),
+        lambda x: x.index_put((torch.tensor([0]),), FROM_FLOATS[:1]),
+        lambda x: x.scatter(0, torch.tensor([0]), FROM_FLOATS[:1]),
+        lambda x: x.scatter_add(0, torch.tensor([0]), FROM_FLOATS[:1]),
+        lambda x: x.scatter_reduce(0, torch.tensor([0]), FROM_FLOATS[:1], "sum"),
+        lambda x: x.index_reduce(0, torch.tensor([0]), FROM_FLOATS[:1], "prod"),
+        lambda x: x.masked_scatter(x > 1, FROM_FLOATS),
+        lambda x: x.put(torch.tensor([0]), FROM_FLOATS[:1]),
+        lambda x: x.lerp(FROM_FLOATS, 0.5),
+        lambda x: x.lerp_(x, FROM_FLOATS),
+        lambda x: x.cross(FROM_FLOATS, dim=0),
+    ],
+)
+def test_what_is_put_into_a_tensor_is_of_its_type(f):
+    with pytest.raises(RuntimeError, match="one dtype"):
+        f(torch.ones(3, dtype=F64))
+
+
+def test_a_mask_takes_no_more_than_the_source_has():
+    with pytest.raises(RuntimeError, match="the mask holds at 3 places"):
+        torch.ones(3).masked_scatter(torch.ones(3) > 0, torch.ones(2))
+
+
+def test_integers_are_not_divided_in_a_sum():
+    ones = torch.ones(3, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="does not divide integers"):
+        torch.ones(3).addcdiv(ones, ones)
+
+
+def test_kronecker_products_promote():
+    assert torch.kron(torch.ones(2), torch.ones(2, dtype=F64)).dtype is F64
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.normal_(0, -1),
+        lambda x: x.uniform_(1, 0),
+        lambda x: x.exponential_(0),
+        lambda x: x.geometric_(2),
+        lambda x: x.cauchy_(0, -1),
+        lambda x: x.log_normal_(0, -1),
+        lambda x: x.bernoulli_(2),
+        lambda x: x.random_(5, 2),
+    ],
+)
+def test_parameters_of_random_numbers(f):
+    with pytest.raises(RuntimeError, match="there are no"):
+        f(torch.ones(3))
+
+
+def test_random_numbers_name_their_nodes():
+    for name in ("normal_", "uniform_", "exponential_", "cauchy_", "log_normal_"):
+        x = leaf(X) * 1
+        title = "".join([part.capitalize() for part in name.split("_")])
+        assert getattr(x, name)().grad_fn.name() == f"{title}Backward0"
+        with pytest.raises(NotImplementedError, match="numbers are not of torch.int64"):
+            getattr(torch.ones(2, dtype=torch.int64), name)()
+    assert (leaf(X) * 1).bernoulli_(torch.full((2, 3), 0.5, dtype=F64)).grad_fn.name() == "BernoulliBackward2"
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda x: x.t_(), "TBackward1"),
+        (lambda x: x.transpose_(0, 1), "TransposeBackward1"),
+        (lambda x: x.unsqueeze_(0), "UnsqueezeBackward1"),
+        (lambda x: x.squeeze_(), "SqueezeBackward3"),
+        (lambda x: x.fill_(2.0), "FillBackward2"),
+        (lambda x: x.scatter_(0, torch.tensor([[0, 0]]), 1.0), "ScatterBackward1"),
+        (lambda x: x.put_(torch.tensor([0]), torch.zeros(1, dtype=F64)), "PutBackward0"),
+        (lambda x: x.renorm(2, 0, 1.0), "RenormBackward0"),
+        (lambda x: torch.cdist(x, x), "CdistBackward0"),
+        (lambda x: x.logcumsumexp(0), "LogcumsumexpBackward0"),
+    ],
+)
+def test_variants_name_their_nodes(change, name):
+    assert change(leaf(X) * 1).grad_fn.name() == name
+
+
+def test_shifts_in_place_keep_the_type():
+    x = torch.tensor([1, 2], dtype=torch.int32)
+    same = x
+    x <<= torch.tensor([1, 2])
+    x >>= 1
+    assert x is same and x.tolist() == [1, 4] and x.dtype is torch.int32
+
+
+def test_functions_in_place():
+    x = leaf(X) * 1
+    assert torch.clamp_(x, 2.0, 5.0) is x and x.grad_fn.name() == "ClampBackward1"
+    assert torch.zero_(x).tolist() == [[0.0] * 3] * 2
+    assert torch.detach_(x).grad_fn is None
+    z = torch.tensor([1 + 2j])
+    assert z.conj_physical_().tolist() == [1 - 2j]
+
+
+def test_python_functions_of_elements():
+    x = torch.tensor([1.0, 2.0])
+    assert x.apply_(lambda v: v + 1).tolist() == [2.0, 3.0]
+    assert x.map_(torch.tensor([10.0, 20.0]), lambda a, b: a + b).tolist() == [12.0, 23.0]
+    with pytest.raises(RuntimeError, match="apply_ has no derivative"):
+        (leaf(X) * 1).apply_(abs)
+
+
+def test_sums_to_a_shape():
+    x = leaf(X)
+    assert x.sum_to_size(1, 3).tolist() == [[5.0, 7.0, 9.0]] and x.sum_to_size(3).tolist() == [5.0, 7.0, 9.0]
+    assert x.sum_to_size(2, 3) is x
+    (g,) = grad(x.sum_to_size(2, 1)[0].sum(), x)
+    assert g.tolist() == [[1.0] * 3, [0.0] * 3]
+    with pytest.raises(RuntimeError, match="not expandable"):
+        x.sum_to_size(2, 2)
+
+
+def test_what_types_of_numbers_are_like():
+    assert torch.finfo(torch.float32).eps == np.finfo(np.float32).eps and torch.finfo(torch.complex128).bits == 64
+    assert torch.finfo().dtype == "float32" and torch.finfo(torch.bfloat16).max > 3e38
+    assert (torch.iinfo(torch.int8).min, torch.iinfo(torch.int8).max) == (-128, 127)
+    assert repr(torch.iinfo(torch.uint8)) == "iinfo(min=0, max=255, dtype=uint8)"
+    assert repr(torch.finfo(F64)).startswith("finfo(resolution=1e-15, min=-1.79769e+308")
+    for wrong in (lambda: torch.finfo(torch.int64), lambda: torch.iinfo(torch.float32)):
+        with pytest.raises(TypeError, match="types, not of"):
+            wrong()
+
+
+def test_names_of_arguments():
+    x = leaf(X)
+    assert torch.flip(x, dims=(0,)).tolist() == torch.flip(x, [0]).tolist() == x.flip(0).tolist()
+    assert torch.concatenate([x, x], axis=1).shape == (2, 6)
+    assert torch.repeat_interleave(torch.tensor([1, 2])).tolist() == [0, 1, 1]
+    assert repr(x.layout) == "torch.strided" and x.layout is torch.strided

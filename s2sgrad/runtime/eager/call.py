@@ -173,3 +173,11 @@ def cast(x, dtype):
     if x._a.dtype.kind == "c" and not dtype.is_complex:
         return call("ToCopy", neural.cast, call("Real", np.real, x), dtype.numpy)
     return call("ToCopy", neural.cast, x, dtype.numpy)
+
+
+def of_one_type(*tensors):
+    """Refuse tensors of several types."""
+    if len({x._a.dtype for x in tensors}) > 1:
+        raise RuntimeError(
+            f"expected tensors of one dtype, but found {' and '.join(repr(x.dtype) for x in tensors)}: convert one"
+        )

@@ -53,7 +53,39 @@ float16, bfloat16 = dtype("float16", np.float16, 2), dtype("bfloat16", ml_dtypes
 float32, float64 = dtype("float32", np.float32, 2), dtype("float64", np.float64, 2)
 complex64, complex128 = dtype("complex64", np.complex64, 3), dtype("complex128", np.complex128, 3)
 
-finfo = ml_dtypes.finfo  # which knows bfloat16, too
+
+class finfo:  # noqa: N801
+    """What numbers of a floating point type are like; of a complex type, their parts."""
+
+    def __init__(self, type=None):  # noqa: A002
+        d = of(get_default_dtype() if type is None else type).to_real()
+        if not d.is_floating_point:
+            raise TypeError(f"finfo is of floating point types, not of {d!r}: use iinfo")
+        of_numpy = ml_dtypes.finfo(d.numpy)  # which knows bfloat16, too
+        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+            setattr(self, name, float(getattr(of_numpy, name)))
+        self.bits, self.dtype, self.mantissa = of_numpy.bits, d.name, of_numpy.nmant
+
+    def __repr__(self):
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+class iinfo:  # noqa: N801
+    """The range of an integer type."""
+
+    def __init__(self, type):  # noqa: A002
+        d = of(type)
+        if d.rank != 1:
+            raise TypeError(f"iinfo is of integer types, not of {d!r}: use finfo")
+        of_numpy = np.iinfo(d.numpy)
+        self.bits, self.min, self.max, self.dtype = of_numpy.bits, int(of_numpy.min), int(of_numpy.max), d.name
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
 
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
 _BY_NUMPY = {d.numpy: d for d in ALL}

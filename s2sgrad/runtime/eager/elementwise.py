@@ -4,7 +4,7 @@ import numpy as np
 
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast, floating
+from s2sgrad.runtime.eager.call import call, cast, floating, of_one_type
 from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import enter, method, nn, op
 from s2sgrad.runtime.eager.shortcuts import binary, reflected, unary
@@ -445,6 +445,7 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
 @under("Lerp")
 def lerp(input, end, weight):
     """``input + weight * (end - input)``."""
+    of_one_type(*[x for x in (input, end, weight) if isinstance(x, Tensor)])
     return add(input, mul(sub(end, input), weight))
 
 
@@ -460,6 +461,8 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 @under("Addcdiv")
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """``input + value * tensor1 / tensor2``."""
+    if not any(dtypes.differentiable(x._a.dtype) for x in (tensor1, tensor2)):
+        raise RuntimeError("addcdiv does not divide integers: convert one of the tensors to floating point")
     (_, tensor1), _ = promoting(input, tensor1)
     return add(input, div(tensor1, tensor2), alpha=value)
 

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from s2sgrad.rules.placing import add_to, put_at
-from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.call import call, of_one_type
 from s2sgrad.runtime.eager.elementwise import undifferentiable
 from s2sgrad.runtime.eager.keeping import like
 from s2sgrad.runtime.eager.naming import Naming, renamed
@@ -336,16 +336,20 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """`input` with elements of `src` at the places of `index` along an axis."""
     places = _indices(index)
     src = value if src is None else src
+    if isinstance(src, Tensor):
+        of_one_type(input, src)
     if reduce is not None:
         return _scatter_reduced(input, dim, index, src, reduce)
-    src = cast(_cut(src, places.shape), input.dtype) if isinstance(src, Tensor) else input._a.dtype.type(src)
-    return call("Scatter", put_at, input, src, along(input, dim, places))
+    src = _cut(src, places.shape) if isinstance(src, Tensor) else input._a.dtype.type(src)
+    name = "Scatter" if isinstance(src, Tensor) else "Scatter.1"
+    return call(name, put_at, input, src, along(input, dim, places))
 
 
 @op()
 @_of_scalars_too
 def scatter_add(input, dim, index, src):
     """`input` with elements of `src` added at the places of `index` along an axis."""
+    of_one_type(input, src)
     places = _indices(index)
     return call("ScatterAdd", add_to, input, _cut(src, places.shape), along(input, dim, places))
 
@@ -370,7 +374,8 @@ def _lines(input, dim, index, read=_counted):
 
 
 def _check_slices(input, dim, index, source, error):
-    """Refuse a `source` that is not one slice of `input` for each number of `index`."""
+    """Refuse a `source` that is not one slice of `input` for each number of `index`, or of another type."""
+    of_one_type(input, source)
     shape = list(input._a.shape)
     shape[_axis(input, dim) : _axis(input, dim) + 1] = [index._a.size]
     if input._a.ndim and list(source._a.shape) != shape:
@@ -406,12 +411,18 @@ def index_fill(input, dim, index, value):
 @op()
 def index_put(input, indices, values, accumulate=False):
     """`input` with `values` at indices."""
-    key = plain_index(tuple(indices))
-    return call("IndexPut", add_to if accumulate else put_at, input, cast(values, input.dtype), key)
+    of_one_type(input, values)
+    return call("IndexPut", add_to if accumulate else put_at, input, values, plain_index(tuple(indices)))
 
 
 @op()
 def masked_scatter(input, mask, source):
     """`input` with elements of `source`, in order, where a mask holds."""
+    of_one_type(input, source)
     mask = np.broadcast_to(mask._a, input._a.shape).copy()
-    return call("MaskedScatter", put_at, input, source.reshape(-1)[: int(mask.sum())], mask)
+    count = int(mask.sum())
+    if count > source._a.size:
+        raise RuntimeError(
+            f"masked_scatter: the mask holds at {count} places, the source has {source._a.size} elements"
+        )
+    return call("MaskedScatter", put_at, input, source.reshape(-1)[:count], mask)

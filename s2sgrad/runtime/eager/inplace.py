@@ -11,6 +11,7 @@ import numpy as np
 
 from s2sgrad.runtime.eager import (  # noqa: F401 (what has variants in place)
     comparing,
+    complexes,
     counting,
     dtypes,
     products,
@@ -27,7 +28,7 @@ from s2sgrad.runtime.eager.indexing import chooses, divided, plain_index
 from s2sgrad.runtime.eager.keeping import like, stand_in
 from s2sgrad.runtime.eager.layout import dense
 from s2sgrad.runtime.eager.modes import is_inference_mode_enabled, set_grad_enabled
-from s2sgrad.runtime.eager.naming import NAMING, renamed
+from s2sgrad.runtime.eager.naming import NAMING, rename, renamed
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, sizes
 from s2sgrad.runtime.eager.tensor import Tensor, family, new, node_of, refresh, set_node
 from s2sgrad.runtime.general import GeneralForm
@@ -239,16 +240,22 @@ _FAMILY = (
     *("addcdiv", "addmm", "addmv", "baddbmm", "masked_fill", "nan_to_num", "tril", "triu", "cumsum", "cumprod", "frac"),
     *("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_put", "masked_scatter"),
     *("scatter_reduce", "index_reduce", "put", "xlogy", "float_power", "arctan2", "renorm", "polygamma", "mvlgamma"),
-    *("igamma", "igammac", "addr", "addbmm", "heaviside", "ldexp", "gcd", "lcm", "nextafter"),
+    *("igamma", "igammac", "conj_physical", "addr", "addbmm", "heaviside", "ldexp", "gcd", "lcm", "nextafter"),
     *("less", "less_equal", "greater", "greater_equal", "not_equal", "bitwise_left_shift", "bitwise_right_shift"),
     *("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_xor", "logical_not"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
 )  # fmt: skip
 
+_FUNCTIONS_TOO = {  # of those in place that torch offers as functions
+    *UNARY,
+    *("addmv", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "frac", "gcd", "index_put", "lcm", "ldexp"),
+    *("nan_to_num", "xlogy"),
+}
+
 for _name in _FAMILY:
     _f = getattr(Tensor, _name)
     setattr(Tensor, f"{_name}_", in_place(_f))
-    if _name in UNARY:
+    if _name in _FUNCTIONS_TOO:
         FUNCTIONS[f"{_name}_"] = getattr(Tensor, f"{_name}_")
 
 for _name, _function in (
@@ -262,6 +269,8 @@ for _name, _function in (
     ("and", "bitwise_and"),
     ("or", "bitwise_or"),
     ("xor", "bitwise_xor"),
+    ("lshift", "bitwise_left_shift"),
+    ("rshift", "bitwise_right_shift"),
 ):
     setattr(Tensor, f"__i{_name}__", getattr(Tensor, f"{_function}_"))
 
@@ -283,7 +292,7 @@ def fill_(self, value):
         value = cast(value, self.dtype).expand(*self._a.shape)
     else:
         _check_number(self, value)
-    return write(self, value, ..., "Fill")
+    return write(self, value, ..., "Fill.2" if not isinstance(value, Tensor) else "Fill")
 
 
 @method("copy_")
@@ -333,8 +342,8 @@ def _check_number(t, value):
         raise RuntimeError(f"a complex number cannot be converted to {t.dtype!r}: take its real part")
 
 
-def _viewing(function):
-    """The variant of a view operation that changes the tensor itself."""
+def _viewing(function, variant):
+    """The variant of a view operation that changes the tensor itself, whose node has a number of its own."""
 
     def forward(self, *args):
         check_writable(self)
@@ -345,6 +354,8 @@ def _viewing(function):
             added = out._steps[len(self._steps) :]
             self._undo = (*[_opposite(step, shape) for step in added], *self._undo)
         if out._node is not None:
+            name = out._node.form.name.partition(".")[0]
+            rename(out._node, f"{name}.{variant + (name == 'Squeeze' and bool(args))}")
             set_node(self, out._node)
         self._a, self._steps = out._a, out._steps
         count_write(self)
@@ -365,26 +376,65 @@ def _opposite(step, shape):
 
 
 for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims"):
-    setattr(Tensor, f"{_name}_", _viewing(getattr(Tensor, _name)))
+    setattr(Tensor, f"{_name}_", _viewing(getattr(Tensor, _name), 3 if _name == "squeeze" else 1))
 
 
-def _random_fill(draw):
+def _random_fill(title, draw, fits=lambda *parameters: True, of_integers=False):
+    """A method that fills a tensor by ``draw(source, shape, parameters)``; `fits` says which parameters are such."""
+
     def forward(self, *args, generator=None, **kwargs):
         from s2sgrad.runtime.eager.creation import _source
 
         check_writable(self)
-        return write(self, np.asarray(draw(_source(generator), self._a.shape, *args, **kwargs)), ..., "Fill")
+        name = title.partition(".")[0].lower()
+        if not of_integers and self._a.dtype.kind in "bui":
+            raise NotImplementedError(f"{name} numbers are not of {self.dtype!r}")
+        if not fits(*args, **kwargs):
+            raise RuntimeError(f"there are no {name} numbers with the parameters {(*args, *kwargs.values())}")
+        return write(self, np.asarray(draw(_source(generator), self._a.shape, *args, **kwargs)), ..., title)
 
     return forward
 
 
-Tensor.normal_ = _random_fill(lambda r, s, mean=0.0, std=1.0: r.normal(mean, std, s))
-Tensor.uniform_ = _random_fill(lambda r, s, low=0.0, high=1.0, **k: r.uniform(k.get("a", low), k.get("b", high), s))
-Tensor.exponential_ = _random_fill(lambda r, s, lambd=1.0: r.exponential(1 / lambd, s))
-Tensor.geometric_ = _random_fill(lambda r, s, p: r.geometric(p, s))
-Tensor.cauchy_ = _random_fill(lambda r, s, median=0.0, sigma=1.0: median + sigma * r.standard_cauchy(s))
-Tensor.log_normal_ = _random_fill(lambda r, s, mean=1.0, std=2.0: r.lognormal(mean, std, s))
-Tensor.bernoulli_ = _random_fill(lambda r, s, p=0.5: r.random(s) < p)
+def _positive_width(center=0.0, width=1.0, **named):
+    return width > 0 and all(named.get(name, 1.0) > 0 for name in ("sigma", "std"))
+
+
+def _interval(low=0.0, high=1.0, **named):
+    """The bounds of a uniform distribution, under either of their names."""
+    return named.get("a", named.get("from", low)), named.get("b", named.get("to", high))
+
+
+def _in_order(*args, **kwargs):
+    low, high = _interval(*args, **kwargs)
+    return low <= high
+
+
+Tensor.normal_ = _random_fill(
+    "Normal", lambda r, s, mean=0.0, std=1.0: r.normal(mean, std, s), lambda mean=0.0, std=1.0: std >= 0
+)
+Tensor.uniform_ = _random_fill(
+    "Uniform", lambda r, s, *args, **kwargs: r.uniform(*_interval(*args, **kwargs), s), _in_order
+)
+Tensor.exponential_ = _random_fill(
+    "Exponential", lambda r, s, lambd=1.0: r.exponential(1 / lambd, s), lambda lambd=1.0: lambd > 0
+)
+Tensor.geometric_ = _random_fill("Geometric", lambda r, s, p: r.geometric(p, s), lambda p: 0 < p < 1, True)
+Tensor.cauchy_ = _random_fill(
+    "Cauchy", lambda r, s, median=0.0, sigma=1.0: median + sigma * r.standard_cauchy(s), _positive_width
+)
+Tensor.log_normal_ = _random_fill(
+    "LogNormal", lambda r, s, mean=1.0, std=2.0: r.lognormal(mean, std, s), _positive_width
+)
+_bernoulli = _random_fill(
+    "Bernoulli.2", lambda r, s, p: r.random(s) < p, lambda p: bool(np.all((p >= 0) & (p <= 1))), True
+)
+
+
+@method("bernoulli_")
+def bernoulli_(self, p=0.5, *, generator=None):
+    """Ones with probability `p`, a number or one for each element; zeros elsewhere."""
+    return _bernoulli(self, np.asarray(p._a if isinstance(p, Tensor) else p), generator=generator)
 
 
 @method("random_")
@@ -394,11 +444,13 @@ def random_(self, *bounds, generator=None, **named):
     low, high = named.get("from", low), named.get("to", high)
     if high is None:
         n = self._a.dtype
-        high = np.iinfo(n).max if n.kind in "iu" else 2 if n.kind == "b" else 2 ** (dtypes.finfo(n).nmant + 1)
+        high = np.iinfo(n).max if n.kind in "iu" else 2 if n.kind == "b" else 2 ** (dtypes.finfo(n).mantissa + 1)
     return _random_integers(self, low, high, generator=generator)
 
 
-_random_integers = _random_fill(lambda r, s, low, high: r.integers(low, high, s))
+_random_integers = _random_fill(
+    "Random.2", lambda r, s, low, high: r.integers(low, high, s), lambda low, high: low < high, True
+)
 
 
 @method("fill_diagonal_")
@@ -452,5 +504,27 @@ def set_(self, source=None):
     self._stand_on(source._a[...])
     return self
 
+
+for _name in ("zero", "fill", "detach"):
+    FUNCTIONS[f"{_name}_"] = getattr(Tensor, f"{_name}_")
+
+
+def _by_python(name):
+    """A method that writes what a Python function makes of each element, and of that of another tensor."""
+
+    def forward(self, *args):
+        *others, function = args
+        check_writable(self)
+        if any(t.requires_grad for t in (self, *others)):
+            raise RuntimeError(f"{name} has no derivative: it is of tensors that do not require grad")
+        for t in (self, *others):
+            refresh(t)
+        values = [function(*row) for row in zip(*[t._a.reshape(-1).tolist() for t in (self, *others)], strict=True)]
+        return write(self, np.array(values, self._a.dtype).reshape(self._a.shape), ..., "Fill")
+
+    return forward
+
+
+Tensor.apply_, Tensor.map_ = _by_python("apply_"), _by_python("map_")
 
 method("resize_as_")(lambda self, other: resize_(self, *other._a.shape))

@@ -8,10 +8,10 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.rules.factorizations import lu_factors, pivoted
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call
+from s2sgrad.runtime.eager.call import call, of_one_type
 from s2sgrad.runtime.eager.comparing import where
 from s2sgrad.runtime.eager.elementwise import undifferentiable
-from s2sgrad.runtime.eager.products import _same_type, cross, matmul
+from s2sgrad.runtime.eager.products import cross, matmul
 from s2sgrad.runtime.eager.reductions import norm
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, linalg, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
@@ -95,7 +95,7 @@ def logdet(input):
 def solve(A, B, *, left=True):
     """The solution of ``A @ X = B``."""
     _square(A, "solve")
-    _same_type(A, B)
+    of_one_type(A, B)
     if not left:
         return solve(A.mT, B.mT).mT
     return _solved("LinalgSolveEx", np.linalg.solve, A, B)
@@ -398,7 +398,7 @@ _Lstsq = _named("solution residuals rank singular_values")
 @_entered("lstsq")
 def lstsq(A, B, rcond=None, *, driver="gelsy"):
     """The solution of ``A @ X = B`` with the smallest sum of squares."""
-    _same_type(A, B)
+    of_one_type(A, B)
     vector = B._a.ndim == 1 or A._a.ndim - 1 == B._a.ndim and A._a.shape[:-1] == B._a.shape
     X = pinv(A) @ (B.unsqueeze(-1) if vector else B)
     X = X.squeeze(-1) if vector else X

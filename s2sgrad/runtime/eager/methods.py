@@ -148,7 +148,15 @@ CPU = Device()
 Tensor.device = property(lambda self: CPU)
 Tensor.is_cpu = True
 Tensor.is_cuda = Tensor.is_sparse = Tensor.is_quantized = Tensor.is_meta = Tensor.is_nested = False
-Tensor.layout = "torch.strided"
+
+
+class Layout:
+    """How a tensor lies in memory: by strides."""
+
+    __repr__ = __str__ = lambda self: "torch.strided"
+
+
+Tensor.layout = Layout()
 
 
 @method("to")

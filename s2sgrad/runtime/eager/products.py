@@ -5,7 +5,7 @@ import string
 import numpy as np
 
 from s2sgrad.runtime.eager import dtypes
-from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.call import call, cast, of_one_type
 from s2sgrad.runtime.eager.comparing import where
 from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import LINALG, enter, op
@@ -13,18 +13,10 @@ from s2sgrad.runtime.eager.shortcuts import product
 from s2sgrad.runtime.eager.tensor import Tensor, new
 
 
-def _same_type(*tensors):
-    found = {x._a.dtype for x in tensors}
-    if len(found) > 1:
-        raise RuntimeError(
-            f"expected tensors of one dtype, but found {' and '.join(repr(x.dtype) for x in tensors)}: convert one"
-        )
-
-
 def _multiplied(name, function, x, y):
     if not isinstance(x, Tensor) or not isinstance(y, Tensor):
         raise TypeError("a matrix product is of two Tensors")
-    _same_type(x, y)
+    of_one_type(x, y)
     try:
         return call(name, function, x, y)
     except RuntimeError as error:
@@ -63,7 +55,14 @@ bmm = _of_dimensions("bmm", "Bmm", 3, 3)
 dot = _of_dimensions("dot", "Dot", 1, 1)
 enter("inner", lambda input, other: _multiplied("Inner", np.inner, input, other))
 enter("vdot", lambda input, other: _multiplied("Vdot", np.vdot, input, other))
-enter("kron", lambda input, other: _multiplied("Kron", np.kron, input, other))
+
+
+def _kronecker(input, other):
+    d = dtypes.result_type(input, other)
+    return call("Kron", np.kron, cast(input, d), cast(other, d))
+
+
+enter("kron", lambda input, other: _kronecker(input, other))
 
 
 @op("ger")
@@ -129,7 +128,7 @@ def einsum(equation, *operands):
         equation, operands = _lettered((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], tuple | list):
         operands = tuple(operands[0])
-    _same_type(*operands)
+    of_one_type(*operands)
     if operands[0].dtype is dtypes.bfloat16:  # which NumPy's own does not take
         return cast(einsum(equation, *[cast(x, dtypes.float32) for x in operands]), dtypes.bfloat16)
     return call("Einsum", np.einsum, equation, *operands)
@@ -149,6 +148,7 @@ def cross(input, other, dim=-1):
             f"cross: dimension {dim} must have length 3, the shapes are {list(input._a.shape)} and "
             f"{list(other._a.shape)}"
         )
+    of_one_type(input, other)
     return call("Cross", np.cross, input, other, axis=dim)
 
 

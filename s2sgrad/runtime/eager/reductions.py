@@ -192,6 +192,7 @@ _REACH = {2: 8, 4: 80, 8: 600}  # by the bytes of a number: exp of minus that is
 
 
 @op()
+@under("Logcumsumexp")
 def logcumsumexp(input, dim):
     """``log(cumsum(exp(input)))``, without overflow."""
     refresh(input)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from s2sgrad.rules.placing import add_to, put_at
-from s2sgrad.runtime.eager.call import call, cast
+from s2sgrad.runtime.eager.call import call, of_one_type
 from s2sgrad.runtime.eager.indexing import _check_slices, _counted, _cut, _indices, _of_scalars_too, along
 from s2sgrad.runtime.eager.registry import op
 from s2sgrad.runtime.eager.shapes import _axis, cat
@@ -19,7 +19,8 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
     places = _indices(index)
-    src = cast(_cut(src, places.shape), input.dtype)
+    of_one_type(input, src)
+    src = _cut(src, places.shape)
     flat = np.arange(input._a.size).reshape(input._a.shape)[along(input, dim, places)]
     reducer = _added if reduce in ("sum", "mean") else _gathered
     return reducer(input, src, flat.reshape(-1), reduce, include_self).reshape(*input._a.shape)
@@ -80,8 +81,6 @@ def _neutral(reduce, dtype):
 @op()
 def put(input, index, source, accumulate=False):
     """`input` with elements of `source` at numbers in reading order."""
-    places = _indices(index).reshape(-1)
-    out = call(
-        "Put", add_to if accumulate else put_at, input.reshape(-1), cast(source, input.dtype).reshape(-1), (places,)
-    )
-    return out.reshape(*input._a.shape)
+    of_one_type(input, source)
+    places = np.unravel_index(_indices(index).reshape(-1), input._a.shape)
+    return call("Put", add_to if accumulate else put_at, input, source.reshape(-1), places)

@@ -246,19 +246,35 @@ def repeat(input, *repeats):
 
 
 @op()
-def repeat_interleave(input, repeats, dim=None):
-    """Each element several times."""
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Each element several times; of repeats alone, the numbers of the elements."""
+    if repeats is None:
+        return new(np.repeat(np.arange(input._a.size), input._a), None)
     if isinstance(repeats, Tensor):
         repeats = repeats._a
     return call("RepeatInterleave", np.repeat, input, repeats, dim)
 
 
+@method("sum_to_size")
+def sum_to_size(self, *size):
+    """Sums along axes, so that the shape is one that broadcasts to the tensor's."""
+    shape, size = self._a.shape, sizes(size)
+    added = len(shape) - len(size)
+    if added < 0 or any(n not in (1, m) for n, m in zip(size, shape[max(added, 0) :], strict=False)):
+        raise RuntimeError(f"size {list(size)} is not expandable to size {list(shape)}")
+    dims = [i for i, n in enumerate(shape) if i < added or size[i - added] != n]
+    return self.sum(dims, keepdim=True).reshape(size) if dims else self
+
+
 @op("fliplr", "flipud")
-def flip(input, *dims):
+def flip(input, *args, dims=None):
     """Axes in reverse."""
-    axes = [_axis(input, dim) for dim in sizes(dims)]
+    dims = args if dims is None else dims
+    if len(dims) == 1 and isinstance(dims[0], tuple | list):
+        (dims,) = dims
+    axes = [_axis(input, dim) for dim in dims]
     if len({*axes}) < len(axes):
-        raise RuntimeError(f"flip: a dimension appears several times in {list(sizes(dims))}")
+        raise RuntimeError(f"flip: a dimension appears several times in {list(dims)}")
     return call("Flip", flipped_copy, input, tuple(axes) if input._a.ndim else ())
 
 
@@ -369,8 +385,9 @@ def _alike(tensors):
 
 
 @op("concat", "concatenate", method=False)
-def cat(tensors, dim=0):
+def cat(tensors, dim=0, *, axis=None):
     """Tensors one after another along an axis."""
+    dim = dim if axis is None else axis
     tensors = list(tensors)
     if not tensors:
         raise ValueError("cat: expected a non-empty list of Tensors")

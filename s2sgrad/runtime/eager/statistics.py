@@ -6,6 +6,7 @@ from s2sgrad.rules.placing import take_line
 from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.dtypes import differentiable
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.reductions import _axis, _comparable, _lines, _Named, _of_vector, norm, sort
 from s2sgrad.runtime.eager.registry import enter, nn, op
 from s2sgrad.runtime.eager.tensor import Tensor, new
@@ -132,6 +133,7 @@ def corrcoef(input):
 
 
 @op(method=False)
+@under("Cdist")
 def cdist(x1, x2, p=2.0, compute_mode=None):
     """The distances between all rows of two matrices."""
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
@@ -157,6 +159,7 @@ enter("pairwise_distance", pairwise_distance, method=False)
 
 
 @op()
+@under("Renorm")
 def renorm(input, p, dim, maxnorm):
     """Slices along an axis scaled down to a norm of at most `maxnorm`."""
     if input._a.ndim < 2:
