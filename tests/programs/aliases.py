@@ -1386,3 +1386,31 @@ def methods_of_objects_in_a_list_give_new_arrays(x, windows):
         w *= x[0] > 0.1
         c *= 3.0
     return s * x[0]
+
+
+@program(LINE[:3], 0.5, engine="compiled", smooth=True, argnums=1)
+def numbers_that_map_makes_of_an_array(y, k):
+    u = y * 1.0
+    s = sum(list(map(np.sin, u))[:2])
+    halves = list(map(lambda v: 0.5 * v, u))
+    rest = halves[1:]
+    halves[1] = 3.0
+    u[0] = k
+    u[1] *= k
+    return s * np.sum(u**2) + k * sum(halves) * sum(rest)
+
+
+@program(LINE[:3], 0.5, engine="tape", argnums=1)
+def arrays_that_map_hands_on(y, k):
+    u = y * 1.0
+    us = list(map(np.asarray, [u, u]))
+    u[1] = k
+    return k * np.sum(us[0])
+
+
+@program(LINE[:3], 0.5, engine="tape", argnums=1)
+def numbers_that_map_makes_later(y, k):
+    u = y * 1.0
+    sines = map(np.sin, u)
+    u[0] = k
+    return k * sum(sines)

@@ -309,6 +309,8 @@ class InertExpressions:
             return element(args[1])
         if function in (zip, itertools.product):
             return ir.Type(Kind.TUPLE, items=tuple(map(element, args)))
+        if function is map:
+            return self._mapped(node, list(map(element, args[1:])), bound)
         if function is enumerate:
             return ir.Type(Kind.TUPLE, items=(ir.INT, element(args[0])))
         if function is itertools.pairwise:
@@ -317,6 +319,19 @@ class InertExpressions:
             size = constant_of(args[1], None)
             return ir.Type(Kind.TUPLE, items=(element(args[0]),) * size) if type(size) is int else ir.UNKNOWN
         return ir.UNKNOWN
+
+    def _mapped(self, node, elements: list, bound: dict) -> ir.Type:
+        """What a function gives for each of `elements`, where ``map(function, ...)`` has it from NumPy or on the spot."""
+        function = node.args[0]
+        if isinstance(function, gast.Lambda):
+            names = syntax.parameters(function)
+            plain = len(names) == len(elements) and not (function.args.vararg or function.args.kwarg)
+            inner = bound | dict(zip(names, elements, strict=False))
+            return self.facts(function.body, inner)[0] if plain else ir.UNKNOWN
+        known = self.static(function, bound)
+        if known is None or not self.session.is_effectless(known.value):
+            return ir.UNKNOWN
+        return self.builtin_type(known.value, tuple([ir.Value("x", t) for t in elements]), {})
 
     def facts_Attribute(self, node, bound):
         known = self.static(node, bound)
@@ -382,7 +397,8 @@ class InertExpressions:
             result = held if is_foreign(held) and held.kind is Kind.OTHER else result
         result = kin(result, base)
         stable = cheap and cheap_index and base.kind is Kind.TUPLE
-        new = result.kind is Kind.NUMBER or aliases.is_gathered(operator.getitem, (ir.Value("x", base), operand))
+        new = result.kind is Kind.NUMBER or aliases.is_of_numbers(result) and aliases.is_of_numbers(base)
+        new = new or aliases.is_gathered(operator.getitem, (ir.Value("x", base), operand))
         return result, stable, pure and pure_index, [] if new else self.inside(base, regions)
 
     def item(self, base: ir.Type, index) -> ir.Type:
@@ -472,6 +488,8 @@ class InertExpressions:
             pure = pure and self.session.is_effectless(function)
             return kin(result, *arguments), False, pure, [*regions, self.anywhere] if memory is None else memory
         result = self.builtin_type(function, args, kwargs)
+        if function is map and (element := self._iterator_element(node, function, bound)) != ir.UNKNOWN:
+            result = ir.Type(Kind.OTHER, element=element)
         if result == ir.UNKNOWN:
             result = made_by(function)
         if function in (float, complex) and arguments[:1] == [TEXT] and constant_of(node.args[0], None) is None:
@@ -494,7 +512,7 @@ class InertExpressions:
         if getattr(function, "__module__", None) == "_operator":  # of lists it gives lists of the same elements
             kept = kept or not any(t.kind is Kind.ARRAY for t in arguments)
         new = elementwise or aliases.is_new(function, kwargs) or aliases.is_gathered(function, args)
-        new = result.kind is Kind.NUMBER or new and not kept
+        new = result.kind is Kind.NUMBER or aliases.is_of_numbers(result) or new and not kept
         outside = [] if resolve.is_trusted(function) else [self.anywhere]
         return result, False, pure, [] if new else [*regions, *outside]
 
@@ -515,7 +533,7 @@ class InertExpressions:
         if function in (list, tuple) and len(args) == 1:
             kind = Kind.LIST if function is list else Kind.TUPLE
             given = types.type_of(args[0])
-            if given.kind in SEQUENCES:
+            if given.kind in SEQUENCES or given.element is not None:
                 return ir.Type(kind, items=given.items, element=given.element)
             return ir.Type(kind)
         if function in (isinstance, hasattr, callable, issubclass):
