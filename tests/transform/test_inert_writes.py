@@ -29,7 +29,6 @@ WRITES = [
 ON_THE_TAPE = {
     "np.maximum.at(u, [0], 3.5)", "box = list((u,)); box[0][0] = 0.5", "(lambda w: w.fill(0.5))(u)",
     "g = u.fill; g(0.5)", "[changed(u) for _ in range(2)]", "for w in (u, u[1:]): w[0] = 0.5",
-    "try:|    u[0] = 0.5|except ValueError:|    u[1] = 0.5",
 }  # fmt: skip
 PLACES = {
     "body": [],
