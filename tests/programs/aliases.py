@@ -1414,3 +1414,27 @@ def numbers_that_map_makes_later(y, k):
     sines = map(np.sin, u)
     u[0] = k
     return k * sum(sines)
+
+
+@program(SQUARE, 1, engine="compiled", smooth=True)
+def views_by_keywords(x, n):
+    a = x * 1.0
+    flipped, same = np.flip(a, axis=n), np.transpose(a, axes=(0, 1))
+    turned, around = np.rot90(a, k=2), np.rot90(a, axes=(1, 0))
+    moved = np.moveaxis(a, source=0, destination=1)
+    a[0, 1] = x[0, 0] ** 2
+    a[2] *= x[1, 0]
+    w = np.arange(16.0).reshape(4, 4)
+    return np.sum(w * (flipped + same * 2 + turned * 3 + around * 5 + moved * 7) * x)
+
+
+@program(SQUARE, 1, engine="tape")
+def views_by_keywords_on_two_ways(x, n):
+    a = x * 1.0
+    if x[0, 0] > 0:
+        m = np.flip(a, axis=0)
+    else:
+        m = np.flip(a, axis=1)
+    for i in range(2):
+        a[i, 1] = x[0, 0] ** 2
+    return np.sum(m * x)

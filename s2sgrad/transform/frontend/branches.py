@@ -159,7 +159,10 @@ class Branches:
         first, second = (self.views.get(t) if isinstance(t, ir.Value) else None for t in (a, b))
         if a is b or first is None or second is None or first.function is not second.function:
             return False
-        return len(first.args) == len(second.args) and all(map(operator.is_, first.args[1:], second.args[1:]))
+        if len(first.args) != len(second.args) or first.kwargs.keys() != second.kwargs.keys():
+            return False
+        ours, theirs = ([*op.args[1:], *map(op.kwargs.get, sorted(op.kwargs))] for op in (first, second))
+        return all(map(operator.is_, ours, theirs))
 
     def merged_view(self, a, b, known: dict, look=True):
         """The view that is `a` of one branch and `b` of the other, of an array that is known to be one of two.

@@ -321,7 +321,7 @@ class InertExpressions:
         return ir.UNKNOWN
 
     def _mapped(self, node, elements: list, bound: dict) -> ir.Type:
-        """What a function gives for each of `elements`, where ``map(function, ...)`` has it from NumPy or on the spot."""
+        """What a function gives for each of `elements`, where ``map(function, ...)`` has NumPy's, or a lambda."""
         function = node.args[0]
         if isinstance(function, gast.Lambda):
             names = syntax.parameters(function)

@@ -6,7 +6,7 @@ known stands for nothing any more. So everybody else sees arrays that never chan
 """
 
 import operator
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 
 import gast
 import numpy as np
@@ -237,11 +237,11 @@ class Writes(WritingCalls):
         here = function.__globals__ is self.namespace.globals and not function.__closure__
         return not known and here and self.session.purity.reason(function) is not None
 
-    def view(self, function, args: tuple, spelling, node):
+    def view(self, function, args: tuple, spelling, node, kwargs=MappingProxyType({})):
         """The view of an array that an operation gives; None where it may be none."""
         base = args[0]
-        result = ir.Value("t", types.infer(function, args))
-        op = ir.Op(result, function, args, {}, spelling, self.found.location(node))
+        result = ir.Value("t", types.infer(function, args, dict(kwargs)))
+        op = ir.Op(result, function, args, dict(kwargs), spelling, self.found.location(node))
         if result.type.kind is not Kind.ARRAY or not aliases.is_view(op):
             return None
         if function in aliases.RESHAPED:
@@ -389,7 +389,7 @@ class Writes(WritingCalls):
     def view_again(self, view: ir.Value, base: ir.Value):
         """Another array looked at as `view` looks at the one that it is a view of."""
         op = self.views[view]
-        again = self.view(op.function, (base, *op.args[1:]), op.spelling, self.current)
+        again = self.view(op.function, (base, *op.args[1:]), op.spelling, self.current, op.kwargs)
         if again is not None:
             self.statements[-1].again = True
             again.name = view.name
