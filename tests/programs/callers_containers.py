@@ -273,7 +273,7 @@ def list_that_no_array_can_be_made_of(x, q):
         return np.sum(x * q[1])
 
 
-@program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="tape", argnums=1)
+@program(1.3, [1.6, 1.0], {"a": X, "b": 0.8}, engine="compiled", argnums=1)
 def function_reads_a_dict_that_changes_later(x, q, d):
     s = np.sum(d["a"])
     read = lambda a: d["b"]

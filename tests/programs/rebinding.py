@@ -198,3 +198,49 @@ def read_later_by_what_a_loop_makes(x):
         fill_twice(work, np.sum(x) * 3)
         total += np.sum(work * x[:2]) * scale(2)
     return total
+
+
+@program(X, X + 1.0, engine="compiled", smooth=True)
+def functions_of_constants_that_get_other_values_later(x, y):
+    k = 2.0
+    least = lambda a: np.min(y) * k * a
+    first = least(1.0)
+    y = y * 3.0
+    k += 1.0
+    return np.sum(x * x) * least(first) + first * np.sum(x)
+
+
+@program(X, X + 1.0, engine="compiled", smooth=True)
+def functions_of_constants_that_a_loop_changes(x, y):
+    total, k = 0.0, 1.0
+
+    def least(a=2.0):
+        return np.min(y) * k * a
+
+    for v in x:
+        total += v * v * least()
+        y = y + 0.5
+        k = k * 2.0
+    return total * least()
+
+
+@program(X, X + 1.0, engine="compiled", smooth=True)
+def functions_of_constants_that_are_written_to(x, y):
+    z = y.copy()
+    total = 0.0
+    least = lambda a: np.min(z) * a
+    for i in range(3):
+        total += np.sum(x * x) * least(1.0) + least(3.0) * x[i]
+        z[0] *= 0.5
+    return total * least(2.0)
+
+
+@program(X, X + 1.0, engine="tape", smooth=True)
+def functions_of_constants_that_are_kept(x, y):
+    readers, total = [], 0.0
+    for i in range(3):
+        readers.append(lambda: y[i])
+    for i, read in enumerate(readers):
+        total += read() * x[i]
+    y = y * 2.0
+    return total * readers[0]() * sum(map(lambda a: a * y[0], [1.0, 2.0]))

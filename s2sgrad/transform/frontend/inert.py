@@ -106,13 +106,20 @@ class InertExpressions:
 
     def settle(self, nested: Nested, node) -> None:
         """A nested function is passed on as it is: what it captures must be what it will see when it runs."""
-        for name in self.names.captured(nested.node):
+        problem = self.unsettled(nested)
+        if problem is not None:
+            self.refuse(f"{nested.name} uses {problem}, and is passed on", node)
+
+    def unsettled(self, nested: Nested) -> str | None:
+        """What a nested function that stays as it is may see otherwise than the user's does when it runs."""
+        for name in sorted(self.names.captured(nested.node)):
             if name in self.local and name != nested.name and (self.bindings.get(name, 0) != 1 or name not in self.env):
-                self.refuse(f"{nested.name} uses {name}, which is assigned more than once, and is passed on", node)
+                return f"{name}, which is assigned more than once"
             thing = self.env.get(name)
             followed = isinstance(thing, ir.Value) and (thing.type.kind is Kind.ARRAY or thing in self.objects)
             if name in self.mutable and followed:
-                self.refuse(f"{nested.name} uses {name}, which is changed, and is passed on", node)
+                return f"{name}, which is changed"
+        return None
 
     def facts(self, node, bound: dict) -> tuple:
         """``(type, cheap, pure, regions)`` of an inert expression; `bound` has the types of variables inside of it."""

@@ -104,9 +104,12 @@ def is_active(thing) -> bool:
 
 
 def is_live(thing, lowering=None) -> bool:
-    """Must uses of `thing` be followed: does it carry a derivative, or is it a function that uses what does?"""
+    """Must uses of `thing` be followed: does it carry a derivative, or is it a function that uses what does?
+
+    Or one that cannot stay as it is, since it may see other things than the user's.
+    """
     if isinstance(thing, Nested):
-        return lowering is not None and lowering.captures_active(thing)
+        return lowering is not None and (lowering.captures_active(thing) or lowering.unsettled(thing) is not None)
     return is_active(thing) or isinstance(thing, (Bound, Partial, Choice))
 
 
