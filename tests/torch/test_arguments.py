@@ -24,6 +24,7 @@ X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
         lambda x: torch.stack([x, x], 5),
         lambda x: x.sum().sum(1),
         lambda x: x.sum().softmax(1),
+        lambda x: x.sum().transpose(0, 1),
         lambda x: x.unsqueeze(4),
     ],
 )
@@ -58,6 +59,8 @@ def test_dimensions_may_be_integers_of_numpy():
         lambda x: x.view(torch.complex128),
         lambda x: x.diagonal(0, 0, 0),
         lambda x: x.rot90(1, (0, 0)),
+        lambda x: x.permute(0),
+        lambda x: x.sum().narrow(0, 0, 1),
         lambda x: x[None].diag(),
         lambda x: x.sum().diff(),
         lambda x: torch.isclose(x, torch.ones(4)),
@@ -255,6 +258,41 @@ def test_what_types_of_numbers_are_like():
 def test_names_of_arguments():
     x = leaf(X)
     assert torch.flip(x, dims=(0,)).tolist() == torch.flip(x, [0]).tolist() == x.flip(0).tolist()
+    assert x[0].broadcast_to(4, 3).shape == x[0].broadcast_to((4, 3)).shape == (4, 3)
     assert torch.concatenate([x, x], axis=1).shape == (2, 6)
     assert torch.repeat_interleave(torch.tensor([1, 2])).tolist() == [0, 1, 1]
     assert repr(x.layout) == "torch.strided" and x.layout is torch.strided
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.max(0)[0],
+        lambda x: x.sort()[0],
+        lambda x: x.topk(1)[0],
+        lambda x: x.cumsum(0),
+        lambda x: x.mode()[0],
+        lambda x: x.index_select(0, torch.tensor([0])),
+        lambda x: x.scatter(0, torch.tensor([0]), 1.0),
+    ],
+)
+def test_results_without_axes_share_no_memory(f):
+    x = torch.tensor(3.0, dtype=F64, requires_grad=True)
+    y = f(x * 1)
+    assert not y._is_view() and y.shape == () and not y.grad_fn.name().startswith("View")
+    z = x.detach()
+    f(z).add_(5)
+    assert z.item() == 3.0
+    p = (x * 1).softmax(0)
+    p.add_(1)
+    p.backward()
+    assert x.grad.item() == 0.0
+
+
+def test_scattered_reductions_are_no_views():
+    x = leaf(X)
+    for y in (
+        x.scatter_reduce(0, torch.tensor([[0, 0, 0]]), x, "mean"),
+        x.index_reduce(0, torch.tensor([0]), x[:1], "prod"),
+    ):
+        assert not y._is_view() and y.grad_fn.name() in ("ScatterReduceBackward0", "IndexReduceBackward0")

@@ -12,7 +12,7 @@ from s2sgrad.runtime.eager.elementwise import undifferentiable
 from s2sgrad.runtime.eager.keeping import like
 from s2sgrad.runtime.eager.naming import Naming, renamed
 from s2sgrad.runtime.eager.registry import enter, method, op
-from s2sgrad.runtime.eager.shapes import _axis, no_alias
+from s2sgrad.runtime.eager.shapes import _axis, no_alias, remade
 from s2sgrad.runtime.eager.tensor import Tensor, as_view, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
@@ -202,7 +202,7 @@ def index_select(input, dim, index):
     """Slices along an axis, by their numbers."""
     if input._a.ndim == 0:
         _axis(input, dim)
-        return index_select(input.reshape(1), 0, index).reshape(())
+        return remade(index_select(input.reshape(1), 0, index))
     if index._a.ndim > 1:
         raise IndexError(f"index_select: the index is a vector, not of shape {list(index._a.shape)}")
     if index._a.dtype.kind not in "iu":
@@ -256,7 +256,7 @@ def _of_scalars_too(function):
         _axis(input, dim)
         args = [a.reshape(-1) if isinstance(a, Tensor) else a for a in args]
         kwargs = {k: a.reshape(-1) if isinstance(a, Tensor) else a for k, a in kwargs.items()}
-        return function(input.reshape(1), 0, index.reshape(-1), *args, **kwargs).reshape(())
+        return remade(function(input.reshape(1), 0, index.reshape(-1), *args, **kwargs))
 
     return forward
 
@@ -289,6 +289,8 @@ def select(input, dim, index):
 @op()
 def narrow(input, dim, start, length):
     """A range of slices along an axis: a view."""
+    if input._a.ndim == 0:
+        raise RuntimeError("narrow: a tensor without dimensions has no slices")
     n = input._a.shape[_axis(input, dim)]
     start = start + n if -n <= start < 0 else int(start)
     if start < 0 or length < 0 or start + length > n:

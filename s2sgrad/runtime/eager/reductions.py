@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 
 from s2sgrad.rules import neural
-from s2sgrad.rules.placing import shared_value, take_line
+from s2sgrad.rules.placing import kept_copy, shared_value, take_line
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast, floating
 from s2sgrad.runtime.eager.naming import Naming, describe, under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, nn, op
-from s2sgrad.runtime.eager.shapes import _axis
+from s2sgrad.runtime.eager.shapes import _axis, remade
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
@@ -173,7 +173,7 @@ def logsumexp(input, dim, keepdim=False):
 def _along(f, x, dim):
     """``f(x, axis)``; a tensor without dimensions is a line of one element."""
     axis = _axis(x, dim)
-    return f(x, axis) if x._a.ndim else f(x.reshape(1), axis).reshape(())
+    return f(x, axis) if x._a.ndim else remade(f(x.reshape(1), axis))
 
 
 @op()
@@ -246,7 +246,7 @@ class _Named(tuple):
 def picked(name, x, positions, dim, keepdim):
     """The elements of `x` at `positions` (one per line along `dim`), and the positions."""
     if x._a.ndim == 0:
-        return _Named((call(name, np.reshape, x, ()), new(np.zeros((), np.int64), None)))
+        return _Named((call(name, kept_copy, x), new(np.zeros((), np.int64), None)))
     places = np.expand_dims(positions, dim)
     values = call(name, np.take_along_axis, x, places, dim)
     if not keepdim:
@@ -333,7 +333,7 @@ def _middle(a, axis):
 
 def _of_vector(function, x, *args):
     """Values and places of a tensor without axes, as of a vector of one element."""
-    return _Named([t.reshape(()) for t in function(x.reshape(1), *args)])
+    return _Named([remade(t) for t in function(x.reshape(1), *args)])
 
 
 @op()
@@ -377,7 +377,7 @@ def sort(input, dim=-1, descending=False, stable=False):
     """In order along an axis, and the places where the elements were."""
     _comparable(input)
     if input._a.ndim == 0:
-        return _Named((call("Sort", np.reshape, input, ()), new(np.zeros((), np.int64), None)))
+        return _Named((call("Sort", kept_copy, input), new(np.zeros((), np.int64), None)))
     dim = _axis(input, dim)
     order = _order(input._a, dim, descending)
     return _Named((call("Sort", np.take_along_axis, input, order, dim), new(order, None)))
@@ -403,7 +403,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest (or smallest), and their places."""
     if input._a.ndim == 0:
         values, places = topk(input.reshape(1), k, dim, largest)
-        return _Named((values.reshape(()), places.reshape(())))
+        return _Named((remade(values), remade(places)))
     dim = _axis(input, dim)
     order = _order(_comparable(input), dim, largest)
     if not 0 <= k <= order.shape[dim]:

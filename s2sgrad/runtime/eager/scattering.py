@@ -5,8 +5,9 @@ import numpy as np
 from s2sgrad.rules.placing import add_to, put_at
 from s2sgrad.runtime.eager.call import call, of_one_type
 from s2sgrad.runtime.eager.indexing import _check_slices, _counted, _cut, _indices, _of_scalars_too, along
+from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import op
-from s2sgrad.runtime.eager.shapes import _axis, cat
+from s2sgrad.runtime.eager.shapes import _axis, cat, remade
 from s2sgrad.runtime.eager.tensor import new
 
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
@@ -14,6 +15,7 @@ _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 @op()
 @_of_scalars_too
+@under("ScatterReduce")
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """Elements of `src` reduced into the places of `index` along an axis; `input` counts as one of them, or is left."""
     if reduce not in _REDUCTIONS:
@@ -23,11 +25,12 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     src = _cut(src, places.shape)
     flat = np.arange(input._a.size).reshape(input._a.shape)[along(input, dim, places)]
     reducer = _added if reduce in ("sum", "mean") else _gathered
-    return reducer(input, src, flat.reshape(-1), reduce, include_self).reshape(*input._a.shape)
+    return remade(reducer(input, src, flat.reshape(-1), reduce, include_self), *input._a.shape)
 
 
 @op()
 @_of_scalars_too
+@under("IndexReduce")
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """Slices of `source` reduced into those of the numbers of `index`."""
     if reduce not in _REDUCTIONS[1:]:

@@ -47,6 +47,11 @@ def reshape(input, *shape):
     return call("View", np.reshape, input, _shape_of(input, sizes(shape)))
 
 
+def remade(out, *shape):
+    """The result `out` of an operation in another shape: under the operation's name, and no view of it."""
+    return call(None if out._node is None else out._node.form.name, kept_copy, reshape(out, *shape))
+
+
 @method("view")
 def view(self, *shape):
     """Another shape, or another type, of the same memory."""
@@ -134,16 +139,17 @@ def t(input):
 @op("swapaxes", "swapdims")
 def transpose(input, dim0, dim1):
     """Two axes exchanged."""
+    dim0, dim1 = _axis(input, dim0), _axis(input, dim1)
     if input._a.ndim == 0:
         return call("Alias", np.reshape, input, ())
-    return call("Transpose", np.swapaxes, input, _axis(input, dim0), _axis(input, dim1))
+    return call("Transpose", np.swapaxes, input, dim0, dim1)
 
 
 @op()
 def permute(input, *dims):
     """The axes in another order."""
     dims = sizes(dims)
-    if sorted(_axis(input, d) for d in dims) != list(range(input._a.ndim)):
+    if len(dims) != input._a.ndim or sorted(_axis(input, d) for d in dims) != list(range(input._a.ndim)):
         raise RuntimeError(f"permute({list(dims)}): every axis of the tensor must appear once")
     return call("Permute", np.transpose, input, dims)
 
@@ -212,7 +218,7 @@ def expand(input, *size):
 
 
 @op()
-def broadcast_to(input, size):
+def broadcast_to(input, *size):
     """See `expand`."""
     return expand(input, *size)
 
