@@ -180,6 +180,9 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 @under("NativeLayerNorm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Centred and scaled over the last axes."""
+    shape = tuple(normalized_shape)
+    if not shape or input._a.shape[-len(shape) :] != shape:
+        raise RuntimeError(f"layer_norm: a tensor of shape {list(input._a.shape)} does not end with {list(shape)}")
     return _scaled(_normalized(input, tuple(range(-len(normalized_shape), 0)), eps), weight, bias)
 
 
