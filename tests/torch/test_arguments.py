@@ -297,3 +297,18 @@ def test_scattered_reductions_are_no_views():
         x.index_reduce(0, torch.tensor([0]), x[:1], "prod"),
     ):
         assert not y._is_view() and y.grad_fn.name() in ("ScatterReduceBackward0", "IndexReduceBackward0")
+
+
+def test_indices_out_of_range_say_so():
+    x = leaf(X)
+    for refused, match in (
+        (lambda: x[torch.tensor([5])], "index out of range"),
+        (lambda: x.index_select(0, torch.tensor([5])), "index out of range"),
+        (lambda: x[torch.tensor([True, False, True])], "the shape of the mask"),
+    ):
+        with pytest.raises(IndexError, match=match):
+            refused()
+
+
+def test_pieces_of_nothing():
+    assert [part.shape for part in torch.zeros(0, 3).chunk(2)] == [(0, 3), (0, 3)]

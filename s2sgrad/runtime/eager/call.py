@@ -69,7 +69,7 @@ def call(name, function, *args, **kwargs):
         traced_kwargs = {k: arguments.traced(a) for k, a in kwargs.items()} if kwargs else kwargs
         before = next(COUNTER)
         out = apply(function, traced_args, traced_kwargs)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError) as error:
         raise _in_words(error, name, args) from None
     out = _wrap(out, name, function, arguments, before, True)
     if not PAUSED.count and type(out) is Tensor and out._node is not None and out._node.number > before:
@@ -82,6 +82,10 @@ def _in_words(error, name, args):
     title = (name or "NumPy").partition(".")[0].lower()
     if isinstance(error, np.exceptions.AxisError):
         return IndexError(f"{title}: Dimension out of range ({error})")
+    if isinstance(error, IndexError):
+        masked = "boolean index" in str(error)
+        what = "the shape of the mask does not match the shape of the tensor" if masked else "index out of range"
+        return IndexError(f"{title}: {what}: {error}")
     if isinstance(error, np.linalg.LinAlgError):
         return error
     if isinstance(error, ValueError):

@@ -252,7 +252,7 @@ def repeat(input, *repeats):
 
 
 @op()
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+def repeat_interleave(input, repeats=None, dim=None):
     """Each element several times; of repeats alone, the numbers of the elements."""
     if repeats is None:
         return new(np.repeat(np.arange(input._a.size), input._a), None)
@@ -468,7 +468,7 @@ def chunk(input, chunks, dim=0):
     n = input._a.shape[_axis(input, dim)]
     if chunks < 1:
         raise RuntimeError(f"chunk: at least one piece is expected, not {chunks}")
-    return split(input, max(1, -(-n // chunks)), dim)
+    return split(input, -(-n // chunks) if n else [0] * chunks, dim)
 
 
 @op()
