@@ -62,6 +62,7 @@ def test_dimensions_may_be_integers_of_numpy():
         lambda x: x.permute(0),
         lambda x: torch.nn.functional.layer_norm(x, (2,)),
         lambda x: x.sum().narrow(0, 0, 1),
+        lambda x: x.sum().chunk(2),
         lambda x: x[None].diag(),
         lambda x: x.sum().diff(),
         lambda x: torch.isclose(x, torch.ones(4)),

@@ -352,3 +352,12 @@ def test_what_was_retained_before_is_left_as_it_is():
     first = y.grad
     y.sum().backward()
     assert first.tolist() == [1] and y.grad.tolist() == [2]
+
+
+def test_a_number_is_retained_pass_after_pass():
+    x = torch.tensor([1.0, 3.0], dtype=F64, requires_grad=True)
+    y = x.max()
+    y.retain_grad()
+    for expected in (3.0, 6.0, 9.0):
+        (y * 3).backward(retain_graph=True)
+        assert y.grad.item() == expected and y.grad.add_(0).shape == ()

@@ -404,7 +404,7 @@ def retain(tensor, g, create_graph):
     if old is None or create_graph:
         accumulate(tensor, g, create_graph)
     else:
-        tensor._grad = new(old._a + fitted(np.asarray(g), tensor._a, gradient_type(tensor)), None)
+        tensor._grad = new(np.asarray(old._a + fitted(np.asarray(g), tensor._a, gradient_type(tensor))), None)
 
 
 def fitted(g, a, dtype):

@@ -465,6 +465,8 @@ def split(tensor, split_size_or_sections, dim=0):
 @op()
 def chunk(input, chunks, dim=0):
     """At most so many pieces along an axis."""
+    if input._a.ndim == 0:
+        raise RuntimeError("chunk: a tensor without dimensions has no pieces")
     n = input._a.shape[_axis(input, dim)]
     if chunks < 1:
         raise RuntimeError(f"chunk: at least one piece is expected, not {chunks}")
