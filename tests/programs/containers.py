@@ -402,3 +402,11 @@ def largest_of_a_list_that_no_derivative_flows_through(x, k):
     y[0] *= max(bounds)
     y[1] *= min(bounds) * k
     return np.sum(y)
+
+
+@program(X, engine="tape", smooth=True)
+def taken_out_in_a_comprehension(x):
+    xs = [x[0], x[1], x[2]]
+    xs[1] = x[2] * xs[0]
+    ys = [xs.pop() * len(xs) for _ in range(2)]
+    return ys[0] * ys[1] * xs[0]

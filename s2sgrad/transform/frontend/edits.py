@@ -51,7 +51,7 @@ class Edits:
 
     def with_edits_before(self, node):
         """What an expression gives whose changes of containers are statements before it."""
-        apart = Hoisting(lambda: self.new_name("t"), self.is_edit, lambda name: name not in self.local)
+        apart = Hoisting(lambda wish="t": self.new_name(wish), self.is_edit, lambda name: name not in self.local)
         said = apart.said(node)
         if said is None:
             self.refuse(f"{text(node)} changes a container in a place where that is not compiled", node)
