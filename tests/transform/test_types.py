@@ -676,6 +676,6 @@ def test_a_truth_value_may_be_of_numpy():
     """It makes what it is added to a number of NumPy's, and the sum of two of them is a truth value."""
     yes, n, k = (ir.Value("v", types.of(value)) for value in (True, 2, 0.5))
     assert types.infer(operator.mul, (yes, k)).dtype == types.DOUBLE
-    assert types.infer(operator.add, (n, yes)).dtype == types.WIDE
+    assert types.infer(operator.add, (n, yes)).dtype == types.WHOLE
     assert types.infer(operator.add, (yes, yes)).dtype == types.REAL
     assert types.infer(operator.and_, (yes, yes)).dtype == "bool"

@@ -10,10 +10,10 @@ A shape is a tuple of one symbol per axis (see ``axes.py``), or, where the numbe
 token: equal tokens, equal shapes. None equals nothing: compare with `same_shape`, ask with `axes_of`.
 
 Beside NumPy's dtype names there are vague ones. `REAL`: no complex numbers in it, nothing else known. ``DOUBLE``: a
-Python float on one way and a ``np.float64`` on another; `WIDE`: perhaps an integer; `COMPLEX`: a complex number of
-Python's or NumPy's; `EITHER`: a float or complex number of Python's; `FLOATING`: in single or double precision;
-`INTEGRAL`: small integers or long ones. `WAYS` says what they may be: the type of a result
-is what those on all ways have in common. They equal nothing: compare with `same_dtype`.
+Python float on one way and a ``np.float64`` on another; `WHOLE`: the same of integers; `WIDE`: one of these four;
+`COMPLEX`: a complex number of Python's or NumPy's; `EITHER`: a float or complex number of Python's; `FLOATING`: in single
+or double precision; `INTEGRAL`: small integers or long ones. `WAYS` says what they may be: the type of a result is what
+those on all ways have in common. They equal nothing: compare with `same_dtype`.
 
 Examples
 --------
@@ -61,6 +61,7 @@ from s2sgrad.transform.analysis.types.objects import (
     REAL,
     VAGUE,
     WAYS,
+    WHOLE,
     WIDE,
     axes_of,
     is_namedtuple,
@@ -99,6 +100,7 @@ __all__ = [
     "REAL",
     "VAGUE",
     "WAYS",
+    "WHOLE",
     "WIDE",
     "array_like",
     "averaged",

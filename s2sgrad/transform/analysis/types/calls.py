@@ -19,7 +19,7 @@ from s2sgrad.transform.analysis.types.objects import (
     REAL,
     SAMPLES,
     WAYS,
-    WIDE,
+    WHOLE,
     join,
     join_elements,
     of,
@@ -145,7 +145,7 @@ def _of_either(t: Type, dtypes: list) -> Type:
     if t.dtype == "bool":
         return t
     alone = set(dtypes) == {"bool"}
-    return replace(t, dtype=REAL if alone else {"int": WIDE, "float": DOUBLE, "complex": COMPLEX}[t.dtype])
+    return replace(t, dtype=REAL if alone else {"int": WHOLE, "float": DOUBLE, "complex": COMPLEX}[t.dtype])
 
 
 def _is_real_power(args, dtypes) -> bool:

@@ -8,7 +8,18 @@ import numpy as np
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis.types.calls import HANDLERS, infer
-from s2sgrad.transform.analysis.types.objects import COMPLEX, DOUBLE, EITHER, REAL, VAGUE, WEAK, WIDE, join, join_dtype
+from s2sgrad.transform.analysis.types.objects import (
+    COMPLEX,
+    DOUBLE,
+    EITHER,
+    REAL,
+    VAGUE,
+    WEAK,
+    WHOLE,
+    WIDE,
+    join,
+    join_dtype,
+)
 from s2sgrad.transform.analysis.types.operands import constant, type_of
 from s2sgrad.transform.analysis.types.promotion import array_like, broadcast, one_array, resolve, strong
 from s2sgrad.transform.analysis.types.reductions import reduction
@@ -30,7 +41,8 @@ def _unbroadcast(g, x) -> Type:
     if t.kind is Kind.NUMBER or (t.ndim == 0 and (s.kind is Kind.NUMBER or summed)):
         return Type(Kind.NUMBER, dtype if s.kind is Kind.NUMBER else _of_either(dtype), 0, ())
     if t.ndim == 0:
-        return Type(s.kind, strong(dtype) if s.kind is Kind.ARRAY else dtype, 0, ())
+        kind = s.kind if t.kind is Kind.ARRAY else Kind.UNKNOWN
+        return Type(kind, strong(dtype) if s.kind is Kind.ARRAY else dtype, 0, ())
     return Type(dtype=_of_either(dtype), shape=t.shape if t.kind is Kind.ARRAY else None)
 
 
@@ -67,7 +79,7 @@ def _gradient_type(t: Type) -> Type:
 
 def _gradient_dtype(dtype: str | None) -> str | None:
     if dtype is None or dtype == "bool" or dtype in VAGUE:
-        return DOUBLE if dtype == WIDE else REAL if dtype == "bool" else dtype
+        return DOUBLE if dtype in (WHOLE, WIDE) else REAL if dtype == "bool" else dtype
     if dtype in WEAK:
         return "float" if dtype == "int" else dtype
     return "float64" if np.dtype(dtype).kind in "iu" else dtype

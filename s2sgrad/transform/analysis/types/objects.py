@@ -12,16 +12,18 @@ from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
 
 REAL = "real"
 DOUBLE = "float or float64"  # of a number that is Python's on one way and NumPy's on another
-WIDE = "real of 64 bits"  # the same, where it may also be an integer
+WHOLE = "int or int64"  # the same of integers
+WIDE = "real of 64 bits"  # one or the other
 COMPLEX = "complex or complex128"  # the same of complex numbers
 EITHER = "complex or float"  # of a number of Python's, as the power of a float by a float is
 FLOATING = "float, float32 or float64"  # of what is in single precision on one way
 INTEGRAL = "int8 or int64"  # of a power of truth values
 WAYS = {
     DOUBLE: ("float", "float64"),
+    WHOLE: ("int", np.dtype(int).name),
     FLOATING: ("float", "float32", "float64"),
     INTEGRAL: ("int8", np.dtype(int).name),
-    WIDE: ("int", "int64", "float", "float64"),
+    WIDE: ("int", np.dtype(int).name, "float", "float64"),
     COMPLEX: ("complex", "complex128"),
     EITHER: ("float", "complex"),
 }

@@ -17,6 +17,7 @@ from s2sgrad.transform.analysis.types.objects import (
     REAL,
     WAYS,
     WEAK,
+    WHOLE,
     WIDE,
     axes_of,
     dtype_name,
@@ -31,7 +32,7 @@ from s2sgrad.transform.ir import UNKNOWN, Kind, Type
 
 def weak_name(dtype: str) -> str:
     """What a NumPy function makes of a Python number."""
-    strong = {"float": "float64", DOUBLE: "float64", WIDE: REAL, "int": np.dtype(int).name}
+    strong = {"float": "float64", DOUBLE: "float64", WIDE: REAL, "int": np.dtype(int).name, WHOLE: np.dtype(int).name}
     return {**strong, "complex": "complex128", COMPLEX: "complex128", EITHER: None}.get(dtype, dtype)
 
 
