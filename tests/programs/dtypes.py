@@ -230,3 +230,28 @@ def number_in_an_array_that_a_loop_scales(x, k):
     for _ in range(3):
         z = z * x + k
     return z * 2 + np.array(x) * z
+
+
+@program(S, D, 1, engine="compiled")
+def rest_of_a_list_of_both_precisions(w, x, n):
+    xs = [w.sum(), x[0], x[1]]
+    xs.pop()
+    s = xs[1]
+    xs[n] = 0.0
+    return np.sum(s * w * w) + xs[0]
+
+
+@program(S, D, engine="compiled")
+def number_of_a_list_in_a_list_that_a_loop_sets(w, x):
+    t = [[0.0] for _ in range(2)]
+    for i in range(2):
+        t[i][0] = np.mean(x)
+    return np.sum(t[1][0] * w * w)
+
+
+@program(S, D, engine="compiled")
+def place_counted_by_a_comparison(w, x):
+    n = (x[0] > 0) + 1
+    y = np.cumsum(w)
+    y[n] = 0.0
+    return y[n - 1] * w[n]

@@ -286,5 +286,22 @@ def describe(node) -> str:
 
 
 def changing_type(t: ir.Type) -> ir.Type:
-    """What is surely known of a value of type `t` that may change: of a list or dict not what is in it."""
-    return ir.Type(t.kind) if t.kind in (Kind.LIST, Kind.DICT) and t.items is not None else t
+    """What is surely known of a value of type `t` that may change: of a list or dict not what is in it.
+
+    What changes the elements of a list of any length is seen, but not what changes a list in it.
+    """
+    if t.kind in (Kind.LIST, Kind.DICT) and t.items is not None:
+        return ir.Type(t.kind)
+    return _of_contents(t, _unknown_inside)
+
+
+def _unknown_inside(t: ir.Type) -> ir.Type:
+    return ir.Type(t.kind) if t.kind in (Kind.LIST, Kind.DICT) else _of_contents(t, _unknown_inside)
+
+
+def _of_contents(t: ir.Type, change) -> ir.Type:
+    """The type of a list or tuple with the types of what is in it changed."""
+    if t.kind not in (Kind.LIST, Kind.TUPLE):
+        return t
+    items = None if t.items is None else tuple(map(change, t.items))
+    return dataclasses.replace(t, items=items, element=None if t.element is None else change(t.element))

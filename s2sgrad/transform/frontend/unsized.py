@@ -124,7 +124,8 @@ class Unsized:
 
     def cut(self, base: ir.Value, bounds, node) -> ir.Value:
         """A part of a list, as a list of its own."""
-        element = self.item(base.type, ir.Constant(0))
+        t = base.type  # of an empty list a later turn of the loop around it will tell
+        element = self.element_type(t) if t.items else self.item(t, ir.Constant(0))
         return self.read_out(base, bounds, ir.Type(Kind.LIST, element=element), node)
 
     def read_out(self, base: ir.Value, at, t: ir.Type, node) -> ir.Value:
