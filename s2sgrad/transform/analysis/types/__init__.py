@@ -11,9 +11,9 @@ token: equal tokens, equal shapes. None equals nothing: compare with `same_shape
 
 Beside NumPy's dtype names there are vague ones. `REAL`: no complex numbers in it, nothing else known. ``DOUBLE``: a
 Python float on one way and a ``np.float64`` on another; `WHOLE`: the same of integers; `WIDE`: one of these four;
-`COMPLEX`: a complex number of Python's or NumPy's; `EITHER`: a float or complex number of Python's; `FLOATING`: in single
-or double precision; `INTEGRAL`: small integers or long ones. `WAYS` says what they may be: the type of a result is what
-those on all ways have in common. They equal nothing: compare with `same_dtype`.
+`COMPLEX`: a complex number of Python's or NumPy's; `EITHER`: a float or complex number of Python's; `FLOATING`: in
+single or double precision; `INTEGRAL`: small integers or long ones. `WAYS` says what they may be: the type of a result
+is what those on all ways have in common. They equal nothing: compare with `same_dtype`.
 
 Examples
 --------
