@@ -95,6 +95,10 @@ def is_view(s: ir.Op) -> bool:
         return False
     if s.function is operator.getitem:
         return is_slice(s.args[1])
+    if s.function is np.reshape and s.args[0].type.ndim == 1 and not s.kwargs and s.target.type.ndim is not None:
+        lengths = [types.constant(n) for n in s.args[1:]]
+        if lengths in ([-1], [(-1,)], [(1, -1)], [(-1, 1)]):
+            return True  # at whatever steps its entries lie
     if s.function in RESHAPED:
         return s.args[0].type.contiguous and s.target.type.contiguous and not s.kwargs
     if s.function in UNCHANGED:

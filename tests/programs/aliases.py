@@ -1438,3 +1438,34 @@ def views_by_keywords_on_two_ways(x, n):
     for i in range(2):
         a[i, 1] = x[0, 0] ** 2
     return np.sum(m * x)
+
+
+@program(LINE[:3], 1, engine="compiled", smooth=True)
+def views_that_blocks_make(x, n):
+    a, m = x * 1.0, np.outer(x, x)
+    with np.errstate(all="ignore"):
+        rest = a[n:]
+        s = a[0] * 2
+        a[2] *= x[1]
+    try:
+        u, v, w = m
+    finally:
+        pass
+    if s < 0:
+        raise ValueError("s")
+    else:
+        first = m[:, n]
+    a[1] = x[0] ** 2
+    v[2] *= 0.5
+    u[1] *= s
+    first += rest[0]
+    return np.sum(rest * x[1:]) + np.sum(m * w)
+
+
+@program(LINE[:3], engine="compiled", smooth=True)
+def views_of_steps_in_other_shapes(x):
+    a = x * 1.0
+    w, v = a[::2].reshape(-1), a[::-1].reshape(1, -1)
+    a[0] = x[1] ** 2
+    v[0, 2] *= 3.0
+    return np.sum(w) + np.sum(v * x)

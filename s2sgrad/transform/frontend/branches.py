@@ -8,7 +8,7 @@ import operator
 
 import gast
 
-from s2sgrad.transform import ir
+from s2sgrad.transform import ir, walk
 from s2sgrad.transform.frontend import resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
@@ -25,6 +25,12 @@ from s2sgrad.transform.ir import Kind
 
 RESULT = "result@"  # what a body that stands in place of its call returns, in the environment
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return
+
+
+def is_outside(view: ir.Op, given: dict) -> bool:
+    """Can a view that a block has made be had after it, where `given` are the values of the block that go on?"""
+    others = [v for x in [*view.args[1:], *view.kwargs.values()] for v in walk.values(x)]
+    return view.args[0] in given and all(given.get(v) is v for v in others)
 
 
 class Branches:
@@ -236,19 +242,22 @@ class Branches:
 
     def hand_on(self, kind, statement, test, then, orelse, alive, env, before) -> None:
         """An `If` one branch of which raises: what the other one assigned goes on."""
-        results, stale = self.handed_on(env, before, alive, orelse if alive is then else then)
+        results, stale, views = self.handed_on(env, before, alive, orelse if alive is then else then)
         self.emit(kind(test, then, orelse, results, self.found.location(statement)))
+        self.env |= {name: self.view_again(view, base) for name, (view, base) in views.items()}
         self.renew_objects(stale=stale)
 
     def handed_on(self, env: dict, before: dict, alive: ir.Block, dead: ir.Block) -> tuple:
         """Let the names stand for what they are after a block that ended with `env`, the only one that goes on.
 
-        Gives the results of the block, and the objects that have changed in it.
+        Gives the results of the block, the objects that have changed in it, and the names of views, with what they are
+        views of afterwards.
         """
         results: list = []
         given = {thing: thing for thing in before.values() if isinstance(thing, ir.Value)}
+        views: dict = {}
         stale: set = set()
-        for name, thing in env.items():
+        for name, thing in sorted(env.items(), key=lambda entry: self.is_view(entry[1])):
             now = thing
             if thing is not before.get(name) and self.is_function(thing):
                 now = self.outside_of(thing, alive) or Unbound(f"{name} is a function that is made in a branch")
@@ -258,6 +267,8 @@ class Branches:
                 now = given[thing]
             elif thing in self.objects:
                 stale.add(self.objects[thing])
+            elif self.is_view(thing) and is_outside(self.views[thing], given):
+                views[name] = thing, given[self.views[thing].args[0]]
             else:
                 now = given[thing] = self.value(name, thing.type, self.activity(thing), self.regions_of(thing))
                 now.partial = thing.partial
@@ -267,7 +278,7 @@ class Branches:
                 alive.results = (*alive.results, thing)
                 dead.results = (*dead.results, ir.Constant(None))
             self.env[name] = now
-        return tuple(results), stale
+        return tuple(results), stale, views
 
     def if_returns(self, statement, rest: list, after: frozenset):
         """An `if` that may return: what follows it moves into the branches that go on."""

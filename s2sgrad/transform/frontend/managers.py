@@ -106,8 +106,9 @@ class Managers:
         """Add a `with` whose block ends with the environment `env`, which becomes the one after it."""
         before = self.env
         self.env = {name: thing for name, thing in before.items() if name in env}
-        block.results, stale = self.handed_on(env, before, block.then, block.orelse)
+        block.results, stale, views = self.handed_on(env, before, block.then, block.orelse)
         self.emit(block)
+        self.env |= {name: self.view_again(view, base) for name, (view, base) in views.items()}
         self.renew_objects(stale=stale)
 
 

@@ -286,6 +286,10 @@ class Writes(WritingCalls):
             return []
         return owners + works if all(p.type.kind is Kind.ARRAY for p in owners) else []
 
+    def is_view(self, thing) -> bool:
+        """Is something known as a view of an array that is followed?"""
+        return isinstance(thing, ir.Value) and thing in self.views
+
     def root(self, array: ir.Value) -> ir.Value:
         """The array that a view is a view of."""
         while array in self.views:
