@@ -679,3 +679,8 @@ def test_a_truth_value_may_be_of_numpy():
     assert types.infer(operator.add, (n, yes)).dtype == types.WHOLE
     assert types.infer(operator.add, (yes, yes)).dtype == types.REAL
     assert types.infer(operator.and_, (yes, yes)).dtype == "bool"
+
+
+def test_the_sum_of_what_may_be_numbers_of_python():
+    k, z = ir.Value("k", FLOAT), ir.Value("z", Type(dtype="float", ndim=0, shape=()))
+    assert infer(operator.add, (k, z)) == Type(Kind.NUMBER, types.DOUBLE, 0, ())

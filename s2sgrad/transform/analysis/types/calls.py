@@ -21,6 +21,7 @@ from s2sgrad.transform.analysis.types.objects import (
     WAYS,
     WHOLE,
     join,
+    join_dtype,
     join_elements,
     of,
     sequence,
@@ -109,6 +110,8 @@ def _ufunc(function, ufunc, args, kwargs) -> Type:
     if function is operator.pow and types[0].dtype == "bool":  # the array method has integer loops of its own for it
         small = types[1].kind is Kind.NUMBER and types[1].dtype in ("int", "bool")
         dtype = INTEGRAL if small else REAL if all(t.is_real for t in types) else None
+    if function is not ufunc and kind is Kind.NUMBER and all(t.dtype in SAMPLES for t in types):
+        dtype = join_dtype(dtype, _python_operator(function, args, dtypes).dtype)  # what may be an array may be none
     return Type(kind, dtype, ndim, shape)
 
 
