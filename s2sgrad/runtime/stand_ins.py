@@ -31,16 +31,18 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 def put(a, ind, v, mode="raise"):
     ind = np.ravel(np.asarray(ind))
-    if not ind.size:
+    if not ind.size or not np.size(plain(v)):
         return
     if mode == "wrap":
         ind = ind % a.size
     elif mode == "clip":
         ind = np.clip(ind, 0, a.size - 1)
     else:
+        outside = np.flatnonzero((ind < -a.size) | (ind >= a.size))
+        if outside.size and plain(a).flags.c_contiguous:  # `np.put` writes as far as it comes
+            put(a, ind[: outside[0]], v)
         ind = np.arange(a.size)[ind]  # which raises what `np.put` does
-    if np.size(plain(v)):
-        a[np.unravel_index(ind, a.shape)] = np.resize(v, ind.size)
+    a[np.unravel_index(ind, a.shape)] = np.resize(v, ind.size)
 
 
 def _require_safe(target, values):

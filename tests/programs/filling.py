@@ -119,3 +119,15 @@ def arrays_of_the_class(x):
     a[:] = x
     b[0], b[1:] = a[0, 1] * x[2], x[:2]
     return np.sum(a * a) + np.sum(b**3) if isinstance(x, np.ndarray) else 0.0
+
+
+@program(X, engine="tape", smooth=True)
+def put_as_far_as_it_goes(x):
+    y, z = x * 1.0, x * 2.0
+    turned = np.outer(x, x).T
+    for a, values in ((y, x[:2] * x[0]), (z[::-1], x[1:] * 3.0), (turned, x), (z, [])):
+        try:
+            np.put(a, [0, -1, 99, 1], values)
+        except IndexError:
+            y *= 2.0
+    return np.sum(y * x) + np.sum(z * z) + np.sum(turned)
