@@ -31,7 +31,7 @@ from s2sgrad.runtime.results import wrap
 from s2sgrad.runtime.session import Session
 from s2sgrad.runtime.surroundings import is_ours
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
-from s2sgrad.runtime.traced import LOST
+from s2sgrad.runtime.traced import CONVERT, LOST
 from s2sgrad.runtime.trees import flatten
 from s2sgrad.runtime.trees import only as _only
 from s2sgrad.runtime.views import refresh
@@ -191,8 +191,10 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
 def _refuse_caught():
     """Raise what the tape has refused where code that is not ours has caught it and gone on in a way of its own."""
     for refusal in NOTED.refusals:
-        trace = refusal.__traceback__  # it begins where the refusal was caught
-        if trace is not None and not is_our_file(trace.tb_frame.f_code.co_filename):
+        if refusal.__traceback__ is None:
+            continue
+        code = refusal.__traceback__.tb_frame.f_code  # where it was caught; a conversion: by C code that called it
+        if code is CONVERT or not is_our_file(code.co_filename):
             raise refusal
 
 

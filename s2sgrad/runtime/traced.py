@@ -545,6 +545,9 @@ def _convert(kind):
     return convert
 
 
+CONVERT = _convert(float).__code__  # of all conversions to Python's numbers
+
+
 def _hash(self):
     if is_active(self):
         hash(self.primal)  # arrays: unhashable, as ever

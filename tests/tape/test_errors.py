@@ -8,6 +8,7 @@ import json
 import operator
 import pickle
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -357,7 +358,16 @@ def test_a_refusal_that_the_function_catches():
         finally:
             return y  # noqa: B012
 
+    held = SimpleNamespace(a=np.ones(2))
+
+    def of_an_error_in_its_place(x):
+        a = held.a * 2.0
+        with contextlib.suppress(ValueError):
+            a[1] = x[0]  # NumPy says that this is no number
+        return np.sum(a * x[0])
+
     assert "has no derivative rule" in raised(MissingRuleError, goes_on)
+    assert "converted to a plain float" in raised(TapeError, of_an_error_in_its_place)
     assert "converted to a plain float" in raised(TapeError, suppresses)
     assert "has no derivative rule" in raised(MissingRuleError, returns_finally)
 
