@@ -137,3 +137,10 @@ def closure_over_an_array_whose_name_gets_another_one(x):
         u = f(u)
         u[0] = u[0] * 2
     return np.sum(u)
+
+
+@program([0.3, 0.4], 1, engine="compiled")
+def array_of_an_unknown_number_of_axes_held(x, n):
+    square = lambda a: np.sum(x**2) + a
+    x = np.array([np.where(1.2 < x[1] < 1.9, 0.2, 1.5), x[0]])
+    return square(x[n % 2])

@@ -279,7 +279,7 @@ def slices_of_a_list_of_numbers(x):
     return second[0] * second[1] + second[2] ** 2 * len(second)
 
 
-@program(X, engine="tape", smooth=True)  # which elements they are, only a list of known length tells
+@program(X, engine="compiled", smooth=True)
 def slices_of_a_list_that_grows(x):
     xs = [x[0]]
     for v in x:

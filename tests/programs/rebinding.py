@@ -188,7 +188,7 @@ def read_later_by_a_generator(x, k=1.5):
     return np.sum(work * x[:2]) * sum(scales)
 
 
-@program(X, engine="tape", smooth=True)
+@program(X, engine="compiled", smooth=True)
 def read_later_by_what_a_loop_makes(x):
     total = 0.0
     for i in range(3):
@@ -235,7 +235,7 @@ def functions_of_constants_that_are_written_to(x, y):
     return total * least(2.0)
 
 
-@program(X, X + 1.0, engine="tape", smooth=True)
+@program(X, X + 1.0, engine="compiled", smooth=True)
 def functions_of_constants_that_are_kept(x, y):
     readers, total = [], 0.0
     for i in range(3):

@@ -65,7 +65,8 @@ class Heap:
     def holder(self, node):
         """The container of known items that an expression is a name of, or None."""
         thing = self.env.get(node.id) if isinstance(node, gast.Name) else self.held_item(node)
-        return thing if isinstance(thing, ir.Value) and thing in self.made else None
+        known = isinstance(thing, ir.Value) and thing in self.made and thing.type.items is not None
+        return thing if known else None
 
     def held_item(self, node):
         """What is in a container of known items at a literal key: ``box["a"]``, ``state.u``; None for anything else."""

@@ -11,6 +11,13 @@ from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Part
 from s2sgrad.transform.ir import Kind
 
 
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """A name in the callee for a length, or for a whole shape, of the arguments."""
+
+    number: int
+
+
 class Passing:
     """Carries arguments over into a callee: what is passed when the program runs, what is known before.
 
@@ -66,7 +73,7 @@ class Passing:
 
         def there(name):
             if name not in self.tokens:
-                self.tokens[name] = ("argument", len(self.tokens))
+                self.tokens[name] = Argument(len(self.tokens))
                 self.back.append(name)
             return self.tokens[name]
 
@@ -80,8 +87,8 @@ class Passing:
         fresh: dict = {}
 
         def here(name):
-            if isinstance(name, tuple) and len(name) == 2 and name[0] == "argument" and name[1] < len(self.back):
-                return self.back[name[1]]
+            if isinstance(name, Argument) and name.number < len(self.back):
+                return self.back[name.number]
             return fresh.setdefault(name, types.fresh())
 
         def axis_here(axis):

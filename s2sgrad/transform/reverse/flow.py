@@ -347,6 +347,8 @@ class Flow(Operations):
                 t = replace(t, dtype="float64")
             if c in written and is_stack(c.parameter.type):
                 t = parameters[c, path].type
+            elif c in written and t.kind is Kind.UNKNOWN:  # what is written to is an array
+                t = replace(t, kind=Kind.ARRAY)
             result = Value(
                 slot_name((c.initial, path)) if isinstance(c.initial, Value) else cotangent_name(c.parameter.name), t
             )
