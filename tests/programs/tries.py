@@ -197,3 +197,21 @@ def changed_and_changed_finally(x):
     finally:
         y *= x
     return np.sum(y)
+
+
+@program(X, engine="compiled", smooth=True)
+def errors_of_one_name(x):
+    s = 0.0
+    places = [None] * 3
+    for i in reversed(range(3)):
+        try:
+            try:
+                n = len(x) // (i + 1)
+            except ZeroDivisionError as error:
+                raise ValueError("no places") from error
+            finally:
+                str(i)
+        finally:
+            s = s + x[i] ** 2
+        places[i] = s * n
+    return places[0] * places[2] + places[1]

@@ -55,6 +55,14 @@ QUIET = (
 WRITING = (ir.Store, ir.Accumulate, ir.Push, ir.Pop)
 
 
+def caught_names(statement) -> set:
+    """The names that only handlers in a statement bind, to what they have caught."""
+    names = [h.name for h in syntax.walk(statement) if isinstance(h, gast.ExceptHandler) and h.name is not None]
+    stored = [n for n in syntax.walk(statement) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)]
+    others = {n.id for n in stored if not any(n is name for name in names)}
+    return {name.id for name in names} - others
+
+
 def may_raise(node) -> bool:
     """May evaluating an expression for its own sake raise an exception, for all that its text says?"""
     match node:
@@ -651,6 +659,8 @@ class Statements:
             writes[name] = self.value(name, ir.Type(self.type_of(self.env[name]).kind), False, regions)
             self.env[name] = writes[name]
         self.emit(ir.Verbatim(statement, reads, writes, self.found.location(statement)))
+        for name in caught_names(statement) & bound.keys():  # Python deletes them
+            self.env[name] = Unbound(f"{name} may have no value here", True)
 
     def see_forms(self, statement) -> None:
         """Refuse what may not stand in a statement that stays as it is."""
