@@ -49,6 +49,58 @@ def test_what_is_not_used_fails_as_well():
         grad(unused, mode="compiled")(np.ones(3))
 
 
+def times_what_is_not_there(x, a):
+    y = x * np.min(a)  # noqa: F841
+    return np.sum(x**2)
+
+
+def branch_on_what_is_not_there(x, a):
+    if np.max(a) > 0:
+        y = x * 2  # noqa: F841
+    return np.sum(x**2)
+
+
+def counted_by_what_is_not_there(x, a):
+    for _ in range(int(a.min())):
+        y = x * 2  # noqa: F841
+    return np.sum(x**2)
+
+
+def stored_in_a_list(x, a):
+    places = [None] * 3
+    for i in range(3):
+        places[i] = np.min(a) if i else x[0]
+    return np.sum(x**2)
+
+
+def stored_in_a_dict(x, a):
+    found = {}
+    found["a"] = np.linalg.inv(np.zeros((2, 2)))
+    found["b"] = x
+    return np.sum(x**2)
+
+
+def kept_in_a_tuple(x, a):
+    y = (x, math.log(len(a)))  # noqa: F841
+    return np.sum(x**2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        times_what_is_not_there,
+        branch_on_what_is_not_there,
+        counted_by_what_is_not_there,
+        stored_in_a_list,
+        stored_in_a_dict,
+        kept_in_a_tuple,
+    ],
+)
+def test_expressions_in_what_is_not_used_fail_as_well(function):
+    with pytest.raises(ValueError):
+        grad(function, mode="compiled")(np.ones(3), np.array([]))
+
+
 def stores_outside(x):
     u = np.zeros(3)
     u[4] = x[0]

@@ -16,10 +16,13 @@ Examples
 [False, True]
 """
 
+import builtins
 import itertools
 import math
 import operator
+from types import ModuleType
 
+import gast
 import numpy as np
 
 from s2sgrad.rules.table import lookup
@@ -41,7 +44,18 @@ _ALWAYS = {
     np.shape, np.size, np.ndim, np.ravel, np.zeros_like, np.ones_like, np.copy, np.real, np.imag, np.conjugate,
     np.outer,
 }  # fmt: skip
+_MADE = {np.zeros, np.ones, np.full, np.empty, np.arange, np.linspace, np.eye, np.identity, np.array, np.asarray}
+_PLAIN = {
+    abs, bool, complex, enumerate, float, int, isinstance, issubclass, len, list, range, reversed, slice, sorted, str,
+    sum, tuple, type, zip,
+}  # fmt: skip
+_PLAIN_METHODS = {
+    "all", "any", "astype", "conj", "copy", "cumsum", "flatten", "get", "items", "keys", "lower", "mean", "prod",
+    "ravel", "std", "sum", "tolist", "transpose", "upper", "values", "var",
+}  # fmt: skip
+_EXTREME_METHODS = {"max", "min", "argmax", "argmin"}  # of nothing: an exception
 _MOVES = {np.transpose, np.swapaxes, np.moveaxis}
+_TRUSTED = _PLAIN | _MADE | _SUMS | _ALWAYS | _MATH
 
 
 def unfailing(statements: list, checked=frozenset(), lengths: Lengths | None = None) -> set:
@@ -88,6 +102,53 @@ def checks(statements: list) -> set:
             case ir.Op(function=operator.truediv, args=(_, divisor)):
                 found.add(_mark(divisor))
     return found
+
+
+def may_raise(code: ir.Code, namespace: ir.Namespace) -> bool:
+    """May a call in an expression of the user's that stays as it is raise an exception?
+
+    What takes any numbers is trusted with these, as `unfailing` trusts what it knows the arrays of to fit.
+
+    Examples
+    --------
+    >>> import gast
+    >>> a = ir.Value("a", types.of(np.ones(3)))
+    >>> def asked(text, value=a):
+    ...     code = ir.Code(gast.parse(text).body[0].value, {"a": value})
+    ...     return may_raise(code, ir.Namespace({"np": np}))
+    >>> asked("np.sum(a) + len(a)"), asked("np.linalg.inv(a)"), asked("np.min(a[a > 1])"), asked("np.min(a)")
+    (False, True, True, False)
+    """
+    return any(isinstance(n, gast.Call) and _may_raise(n, code.reads, namespace) for n in gast.walk(code.node))
+
+
+def _may_raise(call, reads: dict, namespace: ir.Namespace) -> bool:
+    function = _called(call.func, reads, namespace)
+    receiver = call.func.value if isinstance(call.func, gast.Attribute) else None
+    if function is None and receiver is not None:  # a method
+        extreme = call.func.attr in _EXTREME_METHODS
+        return not _has_elements(receiver, reads) if extreme else call.func.attr not in _PLAIN_METHODS
+    if function in (max, min):
+        return len(call.args) < 2 and not call.keywords
+    if function in _EXTREMES or function in (np.argmax, np.argmin):
+        return not call.args or not _has_elements(call.args[0], reads)
+    return not (isinstance(function, (np.ufunc, type)) or function in _TRUSTED)
+
+
+def _called(node, reads: dict, namespace: ir.Namespace):
+    """The function of a library, or of Python's, that a name or attribute of a module stands for; else None."""
+    if isinstance(node, gast.Name) and node.id not in reads:
+        return namespace.globals.get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, gast.Attribute):
+        module = _called(node.value, reads, namespace)
+        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+    return None
+
+
+def _has_elements(node, reads: dict) -> bool:
+    t = reads[node.id].type if isinstance(node, gast.Name) and node.id in reads else ir.UNKNOWN
+    sizes = types.axes_of(t)
+    return sizes is not None and all(n > 0 if isinstance(n, int) else n.least > 0 for n in sizes)
 
 
 def _mark(operand):

@@ -32,7 +32,7 @@ import gast
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.analysis.safety import checks, unfailing
+from s2sgrad.transform.analysis.safety import checks, may_raise, unfailing
 from s2sgrad.transform.emit.trees import is_pure
 from s2sgrad.transform.ir import Value
 
@@ -50,6 +50,7 @@ def prune(function: ir.Function) -> ir.Function:
     pruner.unfailing = functools.cache(lambda: {id(s) for s in walk.statements(ir.Block(statements[own:split]))})
     between = pruner.statements(statements[own:split], live)
     pruner.unfailing = functools.cache(lambda: unfailing(statements[:own], checks(between + after)))
+    pruner.users = True
     before = pruner.statements(statements[:own], live)
     return dataclasses.replace(
         function,
@@ -72,6 +73,7 @@ class _Pruner:
     def __init__(self, namespace: ir.Namespace):
         self.namespace = namespace
         self.generated = False
+        self.users = False  # are these the statements of the user's function?
         self.tried = False  # may an exception lead somewhere else?
         self.unfailing: Callable = set  # gives the ids of the user's operations that nobody misses
 
@@ -82,11 +84,19 @@ class _Pruner:
     def statements(self, statements: list, live: set) -> list:
         kept = []
         for s in reversed(statements):
-            s = self.statement(s, live)
-            if s is not None:
-                kept.append(s)
-                live.update(walk.uses(s))
+            found = self.statement(s, live)
+            for one in self.asked(s) if found is None else [found]:
+                kept.append(one)
+                live.update(walk.uses(one))
         return kept[::-1]
+
+    def asked(self, s) -> list:
+        """What a statement of the user's that goes makes an exception of by itself: expressions in it."""
+        if not self.users or getattr(s, "again", False):
+            return []
+        operands = [*s.args, *s.kwargs.values()] if isinstance(s, ir.Op) else walk.operands(s)
+        codes = [c for c in operands if isinstance(c, ir.Code) and may_raise(c, self.namespace)]
+        return [ir.Bind(Value(""), c) for c in reversed(codes)]
 
     def statement(self, s, live: set):
         """What stays of a statement; None for nothing."""
@@ -100,7 +110,8 @@ class _Pruner:
             case ir.Store():
                 return s if s.target in live or s.lasting or self.may_fail(s) else None
             case ir.Bind():
-                return s if s.target in live or not self.is_pure(s.code.node) else None
+                asked = self.users and may_raise(s.code, self.namespace)
+                return s if s.target in live or asked or not self.is_pure(s.code.node) else None
             case ir.Call():
                 return s if s.target in live or not self.generated else None
             case ir.Unpack():
