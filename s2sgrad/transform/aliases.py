@@ -183,6 +183,15 @@ def _looks(function, at) -> bool:
     return at not in shapes_of(function)
 
 
+def seen_outside(block: ir.Block) -> set:
+    """What calls give, is written to, and may be memory that somebody outside of the function sees."""
+    statements = list(walk.statements(block))
+    writes = [s for s in statements if isinstance(s, ir.Store) and s.lasting]
+    calls = [s.target for s in statements if isinstance(s, ir.Call) and not s.target.own] if writes else []
+    members = {v: Memory(block, without=v).members(v) for v in calls}
+    return {v for v, shared in members.items() if any(s.into in shared for s in writes)}
+
+
 class Classes:
     """Values in classes, which are joined.
 
@@ -227,6 +236,8 @@ class Memory:
     block : Block
     regions : Regions, optional
         Which parts of its arrays are written to; else a write changes all of an array.
+    without : Value, optional
+        What is taken for memory of its own, whatever it is defined by.
 
     Attributes
     ----------
@@ -245,8 +256,9 @@ class Memory:
     [True, True, False, False]
     """
 
-    def __init__(self, block: ir.Block, regions=None):
+    def __init__(self, block: ir.Block, regions=None, without: Value | None = None):
         self._regions = regions
+        self._without = without
         self._classes = Classes()
         self._at: dict = {}
         self._loops: dict = {}
@@ -328,7 +340,7 @@ class Memory:
                             self._share(s.target, operand, at, loops)
             case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():
                 for target in walk.defines(s):
-                    for operand in walk.operands(s) if not target.own else ():
+                    for operand in walk.operands(s) if not target.own and target is not self._without else ():
                         self._share(target, operand, at, loops)
             case ir.If():
                 for result, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):

@@ -235,6 +235,35 @@ def test_gradient_may_be_changed_by_its_owner(mode):
     np.testing.assert_array_equal(ones, np.full(3, 2.0))
 
 
+def from_the_end(a):
+    return a[::-1]
+
+
+def raised(a):
+    a[0] += 1.0
+    return a * 2.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_helper_gives_is_the_argument_it_is_a_part_of(mode):
+    """What is written into what a helper gives reaches the caller's array, though nobody reads that any more."""
+
+    def f(x, y):
+        return np.sum(x * raised(from_the_end(y)))
+
+    def turns(x, y):
+        a = from_the_end(y)
+        for i in range(len(x)):
+            a[i] *= x[i]
+        return np.sum(a * a)
+
+    for function in (f, turns):
+        plain, y = X.copy(), X.copy()
+        function(X.copy(), plain)
+        grad(function, (0, 1), mode=mode)(X.copy(), y)
+        np.testing.assert_array_equal(y, plain)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_recursion_on_a_tree(mode):
     def depth_sum(tree, x):

@@ -9,7 +9,7 @@ what of these lies inside a loop or a branch is handed out of it afterwards, and
 import operator
 
 from s2sgrad.transform import aliases, ir, walk
-from s2sgrad.transform.aliases import Memory
+from s2sgrad.transform.aliases import Memory, seen_outside
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.regions import Regions
 from s2sgrad.transform.analysis.repeats import repeats
@@ -40,6 +40,7 @@ class Adjoint(Flow):
         self.scope = Scope()
         self.build = Builder()
         self.memory = Memory(function.body, Regions(function))
+        self.seen_outside = seen_outside(function.body)
         self.views = views(function.body)
         self.taken_out = taken_out(function)
         self.build.unstable = self.memory.is_written

@@ -67,6 +67,8 @@ class Flow(Operations):
             forward.append(ir.Op(s.target, np.copy, (made,), {}, None, s.location))
         else:
             forward.append(ir.Unpack((s.target, saved), both, s.location))
+        if s.target in self.seen_outside and any(isinstance(o, ir.Op) for o in forward):
+            raise CompileError("what a function gives is changed, and may be memory of an argument", s.location)
         if any(isinstance(o, ir.Op) and o.args[0].type.kind is not Kind.ARRAY for o in forward):
             raise CompileError("what a function is given, or gives, is changed later", s.location)
         args = [x for x in s.args if self.is_active(x)]
