@@ -235,7 +235,7 @@ def functions_of_constants_that_are_written_to(x, y):
     return total * least(2.0)
 
 
-@program(X, X + 1.0, engine="compiled", smooth=True)
+@program(X, X + 1.0, engine="tape", smooth=True)
 def functions_of_constants_that_are_kept(x, y):
     readers, total = [], 0.0
     for i in range(3):
