@@ -244,3 +244,18 @@ def functions_of_constants_that_are_kept(x, y):
         total += read() * x[i]
     y = y * 2.0
     return total * readers[0]() * sum(map(lambda a: a * y[0], [1.0, 2.0]))
+
+
+@program(X, np.array([[1.5], [0.5]]), 0.5, engine="compiled", smooth=True)
+def names_that_hide_what_is_read(x, a, k):
+    m = a
+    n = k
+    first = lambda a: m[0, -1] * a
+
+    def second(a, k=2.0):
+        a = a * n
+        return a + k * m[1, 0]
+
+    rest = [a * k for a in m[:, 0] for k in (1, 2) if a > n]
+    table = {k: n * a for k, a in enumerate(m[:, 0])}
+    return np.sum(x) * first(k) * second(k) * sum(rest) + table[1] * x[0] ** 2

@@ -10,6 +10,7 @@ quotes, blank lines between functions, and comments lined up in the margin.
 
 import ast
 import copy
+import itertools
 import math
 
 import gast
@@ -209,9 +210,21 @@ class Printer(Unparser):
         if outer:
             bound = bound_names(node)
             self.names = {old: new for old, new in outer.items() if old not in bound}
+            self.names |= self._apart(node, bound)
         self.outside = outer
         write()
         self.names, self.outside = outer, further
+
+    def _apart(self, node, bound: set) -> dict:
+        """Other names for those that a scope binds for itself, where they would hide what it reads from outside."""
+        inside = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
+        read = {self.names.get(n, n) for n in inside - bound}
+        taken = read | inside
+        apart = {}
+        for old in sorted(bound & read):
+            apart[old] = next(n for n in (f"{old}_{i}" for i in itertools.count(1)) if n not in taken)
+            taken.add(apart[old])
+        return apart
 
     def _evaluated_outside(self, node, write):
         """Defaults, and what a comprehension first iterates over, belong to the scope around."""
@@ -324,7 +337,7 @@ class Printer(Unparser):
             self.write((", " if i else "") + stars)
             if argument is None:
                 continue
-            self.write(argument.id)
+            self.write(self.names.get(argument.id, argument.id))
             if argument.annotation:
                 self.write(": ")
                 self.dispatch(argument.annotation)
