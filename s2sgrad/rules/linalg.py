@@ -292,27 +292,34 @@ def off_diagonal(a):
     return a * (1 - np.eye(np.shape(a)[-1], dtype=np.result_type(a)))
 
 
-def per_gap(x, gap, g):
-    """``x / gap``; nan where a gap is zero, for then the vectors are no function of the matrix.
+def per_gap(x, gap, asked):
+    """``x / gap``; nan where a gap is zero and is `asked` for: then the vectors are no function of the matrix."""
+    return np.where((gap == 0) & asked, np.nan, over(x, gap))
 
-    A cotangent (or tangent) `g` that is all zero stays zero.
-    """
-    undefined = (gap == 0) & np.any(g != 0, axis=(-2, -1), keepdims=True)
-    return np.where(undefined, np.nan, over(x, gap))
+
+def at_all(g):
+    """Is a cotangent, or tangent, not all zero?"""
+    return np.any(g != 0, axis=(-2, -1), keepdims=True)
+
+
+def of_pairs(g):
+    """Of which pairs of vectors, the columns, is one asked for by the cotangent `g`?"""
+    vectors = np.any(g != 0, axis=-2)
+    return np.expand_dims(vectors, -1) | np.expand_dims(vectors, -2)
 
 
 def eigh_pullback(g, out, a, UPLO="L"):
     """Eigenvectors of equal eigenvalues have no derivative: nan."""
     w, v = out[0], out[1]
     gw, gv = filled(part(g, 0), w), filled(part(g, 1), v)
-    turn = per_gap(off_diagonal(adjoint(v) @ gv), gaps(w), gv)
+    turn = per_gap(off_diagonal(adjoint(v) @ gv), gaps(w), of_pairs(gv))
     return hermitian(v @ (diagonals(gw) + turn) @ adjoint(v))
 
 
 def eigh_pushforward(t, out, a, UPLO="L"):
     w, v = out[0], out[1]
     change = adjoint(v) @ hermitian(t) @ v
-    return np.real(diagonal(change)), v @ per_gap(off_diagonal(change), gaps(w), t)
+    return np.real(diagonal(change)), v @ per_gap(off_diagonal(change), gaps(w), at_all(t))
 
 
 def eigvalsh_pullback(g, out, a, UPLO="L"):
@@ -343,7 +350,9 @@ def eig_pullback(g, out, a):
     change = adjoint(v) @ gv
     along = diagonal(change)
     turns = np.any(np.abs(np.imag(along)) > 1e-9 * np.sum(np.abs(gv), axis=-2), axis=-1)[..., None, None]
-    turn = per_gap(off_diagonal(change - (adjoint(v) @ v) * np.expand_dims(np.real(along), -2)), np.conj(gaps(w)), gv)
+    turn = per_gap(
+        off_diagonal(change - (adjoint(v) @ v) * np.expand_dims(np.real(along), -2)), np.conj(gaps(w)), at_all(gv)
+    )
     inner = np.where(turns, np.nan, diagonals(gw) + turn)
     return like_argument(np.linalg.solve(adjoint(v), inner @ adjoint(v)), a)
 
@@ -351,7 +360,7 @@ def eig_pullback(g, out, a):
 def eig_pushforward(t, out, a):
     w, v = out[0], out[1]
     change = np.linalg.solve(v, t @ v)
-    moved = v @ per_gap(off_diagonal(change), gaps(w), t)
+    moved = v @ per_gap(off_diagonal(change), gaps(w), at_all(t))
     return diagonal(change), moved - v * np.expand_dims(np.real(diagonal(adjoint(v) @ moved)), -2)
 
 
@@ -398,17 +407,17 @@ def svd_pullback(g, out, a, full_matrices=True, compute_uv=True):
         raise MissingRuleError("what full_matrices=True adds to an SVD has no derivative: use full_matrices=False")
     gu, gv, v = gu[..., :k], adjoint(gvh[..., :k, :]), adjoint(vh)
     uu, vv, row = adjoint(u) @ gu, adjoint(v) @ gv, np.expand_dims(s, -2)
-    turn_u = per_gap(off_diagonal(uu - adjoint(uu)), gaps(s * s), gu)
-    turn_v = per_gap(off_diagonal(vv - adjoint(vv)), gaps(s * s), gv)
+    turn_u = per_gap(off_diagonal(uu - adjoint(uu)), gaps(s * s), of_pairs(gu))
+    turn_v = per_gap(off_diagonal(vv - adjoint(vv)), gaps(s * s), of_pairs(gv))
     middle = turn_u * row + np.expand_dims(s, -1) * turn_v + diagonals(gs)
     if np.iscomplexobj(a):
         phase = np.expand_dims(np.imag(diagonal(uu)), -2)
-        middle = middle + 1j * diagonals(per_gap(phase, row, gu)[..., 0, :])
+        middle = middle + 1j * diagonals(per_gap(phase, row, at_all(gu))[..., 0, :])
     d = u @ middle @ vh
     if np.shape(a)[-2] > k:
-        d = d + per_gap(gu - u @ uu, row, gu) @ vh
+        d = d + per_gap(gu - u @ uu, row, at_all(gu)) @ vh
     if np.shape(a)[-1] > k:
-        d = d + u @ adjoint(per_gap(gv - v @ vv, row, gv))
+        d = d + u @ adjoint(per_gap(gv - v @ vv, row, at_all(gv)))
     return d
 
 
@@ -422,16 +431,16 @@ def svd_pushforward(t, out, a, full_matrices=True, compute_uv=True):
     u, s, v = out[0], out[1], adjoint(out[2])
     row, column = np.expand_dims(s, -2), np.expand_dims(s, -1)
     change = adjoint(u) @ t @ v
-    turn_u = per_gap(off_diagonal(change * row + column * adjoint(change)), gaps(s * s), t)
-    turn_v = per_gap(off_diagonal(column * change + adjoint(change) * row), gaps(s * s), t)
+    turn_u = per_gap(off_diagonal(change * row + column * adjoint(change)), gaps(s * s), at_all(t))
+    turn_v = per_gap(off_diagonal(column * change + adjoint(change) * row), gaps(s * s), at_all(t))
     if np.iscomplexobj(a):
         phase = np.expand_dims(np.imag(diagonal(change)), -2)
-        turn_u = turn_u + 1j * diagonals(per_gap(phase, row, t)[..., 0, :])
+        turn_u = turn_u + 1j * diagonals(per_gap(phase, row, at_all(t))[..., 0, :])
     du, dv = u @ turn_u, v @ turn_v
     if np.shape(a)[-2] > k:
-        du = du + per_gap(t @ v - u @ change, row, t)
+        du = du + per_gap(t @ v - u @ change, row, at_all(t))
     if np.shape(a)[-1] > k:
-        dv = dv + per_gap(adjoint(t) @ u - v @ adjoint(change), row, t)
+        dv = dv + per_gap(adjoint(t) @ u - v @ adjoint(change), row, at_all(t))
     return du, np.real(diagonal(change)), adjoint(dv)
 
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from s2sgrad import rules
+from s2sgrad import grad, rules
 from s2sgrad.runtime.arrays import is_differentiable
 from tests.rules import reference
 from tests.rules.samples import SAMPLES, resolve
@@ -324,6 +324,22 @@ def test_vectors_of_equal_eigenvalues_have_no_derivative():
     assert np.isnan(pullback(np.linalg.svd, (gu, np.ones(2), -gu), np.eye(2))["a"]).any()
     np.testing.assert_allclose(pullback(np.linalg.eigh, (np.ones(2), np.zeros((2, 2))), np.eye(2))["a"], np.eye(2))
     np.testing.assert_allclose(pullback(np.linalg.svd, (None, np.ones(2), None), np.eye(2))["a"], np.eye(2))
+
+
+def test_a_vector_of_a_simple_eigenvalue_has_a_derivative_beside_equal_ones():
+    x, r = np.array([0.5, 1.0, 0.3, 0.2]), np.sqrt(2) / 8
+    found = pullback(np.linalg.eigh, (None, np.diag([0.0, 0.0, 1.0])), np.diag([1.0, 1.0, 3.0]) + 0.0)["a"]
+    np.testing.assert_allclose(found, np.zeros((3, 3)), atol=1e-15)
+    a = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    g = np.zeros((3, 3))
+    g[0, 2] = np.sign(np.linalg.eigh(a)[1][0, 2])
+    np.testing.assert_allclose(pullback(np.linalg.eigh, (None, g), a)["a"], np.diag([r, -r, 0.0]), atol=1e-15)
+
+    def first(x):
+        return abs(np.linalg.svd(np.outer(x, x) + np.eye(4))[0][0, 0])
+
+    slopes = [(first(x + h) - first(x - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(grad(first)(x), slopes, atol=1e-8)
 
 
 @pytest.mark.parametrize(
