@@ -282,7 +282,7 @@ class _Pullback:
 
 
 def _recorded_gradient(d, x):
-    """The gradient of a leaf within a recorded function: it may itself be recorded."""
+    """The gradient of a leaf within a recorded function: it may itself be recorded, and is in memory of its own."""
     if d is None:
         return wrap(zeros_of(plain(x)))
     data, model = plain(d), plain(x)
@@ -291,6 +291,8 @@ def _recorded_gradient(d, x):
     dtype = getattr(model, "dtype", None)
     if isinstance(d, Tensor) and getattr(dtype, "kind", "") in ("f", "c") and np.asarray(plain(d)).dtype != dtype:
         d = d.astype(dtype) if type(plain(d)) is np.ndarray else CLASSES.get(dtype.type, dtype.type)(d)
+    elif type(plain(d)) is np.ndarray:
+        d = apply(np.copy, (d,))  # it may be the cotangent of something else, too, or a number everywhere
     return d if isinstance(d, Tensor) else wrap(d)
 
 

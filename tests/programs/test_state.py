@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from s2sgrad import grad, value_and_grad
+from s2sgrad import grad, value_and_grad, vjp
 
 MODES = ["auto", "tape"]
 X = np.array([0.5, -1.5, 2.0])
@@ -233,6 +233,37 @@ def test_gradient_may_be_changed_by_its_owner(mode):
     ones = grad(lambda x: np.sum(x), mode=mode)(X)
     ones += 1.0  # writable
     np.testing.assert_array_equal(ones, np.full(3, 2.0))
+
+
+def sum_of_both(x, y):
+    return np.sum(x + y)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_gradients_within_a_function_are_memory_of_their_own(mode):
+    """They may be written into: neither the other gradient nor the cotangent changes, nor is one read-only."""
+
+    def of_gradients(x, y):
+        total, pullback = vjp(np.add, x, y)
+        a, b = pullback(x)
+        a += y
+        a *= y
+        total += b
+        c, d = grad(sum_of_both, (0, 1))(x, y)
+        c += x
+        d += y * c
+        return np.sum(a * total * x) + np.sum(c * d)
+
+    def plainly(x, y):
+        a = (x + y) * y
+        c = 1 + x
+        return np.sum(a * (x + y + x) * x) + np.sum(c * (1 + y * c))
+
+    x, y = np.array([0.5, 1.5, 2.0]), np.array([2.0, 0.25, 1.0])
+    value, gradients = value_and_grad(of_gradients, (0, 1), mode=mode)(x, y)
+    expected, wanted = value_and_grad(plainly, (0, 1))(x, y)
+    np.testing.assert_allclose(value, expected)
+    np.testing.assert_allclose(gradients, wanted)
 
 
 def from_the_end(a):
