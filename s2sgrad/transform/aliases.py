@@ -366,6 +366,10 @@ class Memory:
         """All values that may share memory with `v`."""
         return set(self._classes.members(v))
 
+    def changed_with(self, v: Value) -> set:
+        """All values that may change where the array `v` is written to, or added to."""
+        return self.members(v) if self.changes else set(self._versions.members(v))
+
     def is_written(self, v) -> bool:
         """May the memory of a value be written to anywhere in the function?"""
         return self.changes and isinstance(v, Value) and self._classes.root(v) in self._written

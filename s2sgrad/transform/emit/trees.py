@@ -396,7 +396,7 @@ class _Gather:
     def _mutated(self, statement):
         match statement:
             case ir.Accumulate() | ir.Store() | ir.Push() | ir.Pop():
-                return self.memory.members(statement.into) if self.memory.changes else {statement.into}
+                return self.memory.changed_with(statement.into)
             case ir.Call():
                 return EVERYTHING
             case ir.Bind():
