@@ -287,3 +287,21 @@ def function_in_a_list_reads_a_dict_that_changes_later(x, q, d):
     s = np.sum(d["a"])
     d["b"] += 0.5
     return sum(v * v for v in q) * readers[0](x) + s
+
+
+@program(X[0], {"a": np.ones(4), "b": 1.3}, engine="compiled", argnums=(0, 1))
+def put_into_a_dict_and_written_to_later(x, d):
+    u = np.ones(4)
+    d.update({"a": u})
+    u[1] = 1.5
+    u[1] = 0.5
+    return 0.5 * x
+
+
+@program(X[0], {"a": np.ones(4), "b": 1.3}, engine="compiled", argnums=(0, 1))
+def put_into_a_dict_by_another_name(x, d):
+    u = np.ones(4)
+    d["a"] = (u, 3)[0]
+    u[2] = 1.5
+    u[2] = 0.5
+    return 0.5 * x

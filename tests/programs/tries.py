@@ -215,3 +215,35 @@ def errors_of_one_name(x):
             s = s + x[i] ** 2
         places[i] = s * n
     return places[0] * places[2] + places[1]
+
+
+@program(X, 0.3, engine="compiled", smooth=True)
+@program(X, 30.0, engine="compiled", smooth=True, name="first_step_that_counts")
+def first_step_that_does_not_count(x, k):
+    u = x * k
+    try:
+        v = np.cumsum(np.sort(x), axis=-1)
+        if np.any(u < v[-1]):
+            raise ValueError("too small")
+        k = np.sin(k)
+    except ValueError:
+        v = u * 2
+    return np.sum(v) * k
+
+
+@program(X, 1.6, engine="compiled", argnums=(0, 1))
+def left_from_within_a_manager(x, k):
+    def chosen(a):
+        with np.errstate(all="ignore"):
+            if a > 5.0:
+                return x[0]
+            s = 0.5
+            for i in range(2):
+                for j in range(i + 2):
+                    s = np.where(a > 3.0, 1.8, x[j])
+                    if a > 1.0:
+                        return s * 0.5
+        x[2] = x[0] = s
+        return np.sum(x)
+
+    return chosen(k) * k

@@ -122,6 +122,8 @@ class Callers:
     def is_held_outside(self, array: ir.Value) -> bool:
         """Is an array, or one that it is a view of, in a container of the caller's?"""
         region = self.regions[array].root()
+        if any(r.root() is region for r in self.handed_out):
+            return True
         holders = [t for t in self.env.values() if isinstance(t, ir.Value) and t in self.objects]
         holders = [t for t in holders if self.objects[t].outside is not None]
         return any(r.root() is region for t in holders for r in self.regions_of(t))
@@ -131,6 +133,7 @@ class Callers:
         if any(now[key].type.kind in HOLDING for key in now if now[key] is not before.get(key)):
             self.refuse(f"a container is put into {made.label}, which is the caller's")
         self.written_arguments.add(made.outside)
+        self.handed_out += [r for key in now if now[key] is not before.get(key) for r in self.regions_of(now[key])]
         reads: dict = {}
 
         def name(value):

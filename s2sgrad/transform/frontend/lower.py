@@ -178,6 +178,7 @@ class Lowering(
         self.is_top = False  # the function that is differentiated, not one that it calls
         self.parameters: list = []
         self.written_arguments: set = set()
+        self.handed_out: list = []  # the memory of what has been put into containers of the caller's
         self.leaves: list = []  # what is in the caller's containers that the function changes
         self.views: dict = {}  # a value that is surely a view -> the operation that gives it
         self.constants: dict = {}

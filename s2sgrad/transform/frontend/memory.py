@@ -26,7 +26,7 @@ from s2sgrad.transform.ir import Kind
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
     "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
-    "maybe", "unplaced",
+    "maybe", "unplaced", "handed_out",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
