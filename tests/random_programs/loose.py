@@ -37,6 +37,10 @@ class Loose(Flow):
     def make_loose(self) -> None:
         name = self.fresh("w")
         first, second = self.any_array(), self.any_array()
+        try:
+            example = self.evaluate(first)
+        except (IndexError, ValueError):  # what it is made of may have changed since
+            return
         form = self.one_of([(3, "branches"), (2, "expression"), (2, "branch"), (1, "tuple")])
         if form == "branches":
             self.write(f"if {self.test()}:")
@@ -51,7 +55,7 @@ class Loose(Flow):
             self.write(f"{name} = {first} if {self.test()} else {second}")
         else:
             self.write(f"{name} = ({first}, {second})[int({self.test()})]")
-        self.examples[name] = self.evaluate(first)
+        self.examples[name] = example
         self.loose.add(name)
 
     def change_loose(self) -> None:
