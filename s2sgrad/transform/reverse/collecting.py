@@ -269,7 +269,9 @@ class Collecting:
         """A zero cotangent."""
         t = slot_type(slot)
         if slot[0].partial and t.kind in (Kind.ARRAY, Kind.UNKNOWN) and not slot[1]:  # it may be None
-            return self.build.op(arrays.zeros_of, slot[0], name=slot_name(slot))
+            zeros = self.build.op(arrays.zeros_of, slot[0], name=slot_name(slot))
+            zeros.type = Type(dtype=types.REAL if t.is_real else None)
+            return zeros
         if t.kind is Kind.NUMBER or (t.kind is Kind.ARRAY and slot[0].partial):
             return Constant(0.0)  # where there may be no array to ask for its shape, it is added as a number
         return ZERO if slot[0].partial else self.new_zeros(slot)
