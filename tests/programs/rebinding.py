@@ -259,3 +259,14 @@ def names_that_hide_what_is_read(x, a, k):
     rest = [a * k for a in m[:, 0] for k in (1, 2) if a > n]
     table = {k: n * a for k, a in enumerate(m[:, 0])}
     return np.sum(x) * first(k) * second(k) * sum(rest) + table[1] * x[0] ** 2
+
+
+@program(X, np.array([[1.5], [0.5]]), engine="compiled", smooth=True)
+def called_by_names_that_hide_what_is_read(x, a):
+    m = a
+    first = lambda a: m[0, -1] * a
+
+    def second(a=1.0, *, b=2.0):
+        return m[1, 0] * a + b
+
+    return np.sum(x) * first(a=2.0) * second(a=3.0) + x[0] * second(b=x.size)

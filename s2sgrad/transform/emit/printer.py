@@ -126,6 +126,7 @@ class Printer(Unparser):
         self.origins: dict = {}
         self.names: dict[str, str] = {}
         self.outside: dict[str, str] = {}  # the names around the innermost scope
+        self.handed: dict[str, str] = {}  # what the function to be written is handed by defaults
         self._indent = 0
         self.future_imports = []
 
@@ -213,17 +214,23 @@ class Printer(Unparser):
             self.names |= self._apart(node, bound)
         self.outside = outer
         write()
-        self.names, self.outside = outer, further
+        self.names, self.outside, self.handed = outer, further, {}
 
     def _apart(self, node, bound: set) -> dict:
-        """Other names for those that a scope binds for itself, where they would hide what it reads from outside."""
+        """Other names where what a scope binds for itself would hide what it reads from outside.
+
+        Those of a comprehension are its own affair. A function may be called by its names: it is handed what it reads
+        as a default.
+        """
         inside = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
-        read = {self.names.get(n, n) for n in inside - bound}
-        taken = read | inside
-        apart = {}
-        for old in sorted(bound & read):
-            apart[old] = next(n for n in (f"{old}_{i}" for i in itertools.count(1)) if n not in taken)
+        read = {n: self.names.get(n, n) for n in inside - bound}
+        taken, apart = bound | set(read.values()), {}
+        called = isinstance(node, (gast.Lambda, gast.FunctionDef))
+        for old in sorted(n for n in read if read[n] in bound) if called else sorted(bound & set(read.values())):
+            names = itertools.chain([old], (f"{old}_{i}" for i in itertools.count(1)))
+            apart[old] = next(n for n in names if n not in taken)
             taken.add(apart[old])
+        self.handed = {apart[n]: read[n] for n in apart} if called else {}
         return apart
 
     def _evaluated_outside(self, node, write):
@@ -328,9 +335,14 @@ class Printer(Unparser):
             parts.insert(len(t.posonlyargs), ("/", None, None))
         if t.vararg:
             parts.append(("*", t.vararg, None))
-        elif t.kwonlyargs:
+        elif t.kwonlyargs or self.handed:
             parts.append(("*", None, None))
         parts += [("", argument, default) for argument, default in zip(t.kwonlyargs, t.kw_defaults, strict=True)]
+        handed, self.handed = self.handed, {}
+        parts += [
+            ("", gast.Name(n, gast.Param(), None, None), Renamed(gast.Name(o, gast.Load(), None, None), {}))
+            for n, o in handed.items()
+        ]
         if t.kwarg:
             parts.append(("**", t.kwarg, None))
         for i, (stars, argument, default) in enumerate(parts):
