@@ -183,15 +183,6 @@ def _looks(function, at) -> bool:
     return at not in shapes_of(function)
 
 
-def seen_outside(block: ir.Block) -> set:
-    """What calls give, is written to, and may be memory that somebody outside of the function sees."""
-    statements = list(walk.statements(block))
-    writes = [s for s in statements if isinstance(s, ir.Store) and s.lasting]
-    calls = [s.target for s in statements if isinstance(s, ir.Call) and not s.target.own] if writes else []
-    members = {v: Memory(block, without=v).members(v) for v in calls}
-    return {v for v, shared in members.items() if any(s.into in shared for s in writes)}
-
-
 class Classes:
     """Values in classes, which are joined.
 
@@ -236,13 +227,13 @@ class Memory:
     block : Block
     regions : Regions, optional
         Which parts of its arrays are written to; else a write changes all of an array.
-    without : Value, optional
-        What is taken for memory of its own, whatever it is defined by.
+    later : iterable of Value
+        Whose contents may be changed after the function, and before its backward pass.
 
     Attributes
     ----------
     changes : bool
-        Does the function change any array's contents?
+        May the contents of any array be other ones in the backward pass than they once were?
 
     Examples
     --------
@@ -254,11 +245,13 @@ class Memory:
     >>> memory = Memory(ir.Block([slice_, fresh, store], (b,)))
     >>> [memory.is_volatile(x) for x in (a, v, w, b)]
     [True, True, False, False]
+    >>> memory = Memory(ir.Block([slice_, fresh], (w,)), later=[a])
+    >>> [memory.is_volatile(x) for x in (a, v, w)]
+    [True, True, False]
     """
 
-    def __init__(self, block: ir.Block, regions=None, without: Value | None = None):
+    def __init__(self, block: ir.Block, regions=None, later=()):
         self._regions = regions
-        self._without = without
         self._classes = Classes()
         self._at: dict = {}
         self._loops: dict = {}
@@ -268,11 +261,13 @@ class Memory:
         self._written: dict = {}  # what stands for a class -> what writes to it, when, and inside of which loops
         statements = list(walk.statements(block))
         stores = any(isinstance(s, ir.Store) for s in statements)
-        if stores or any(isinstance(s, ir.Accumulate) for s in statements):
+        later = [v for v in later if isinstance(v, Value)]
+        if stores or later or any(isinstance(s, ir.Accumulate) for s in statements):
             self._survey(block, (), [0])
             for s, at, loops in self._writes if stores else self._shown():
                 self._written.setdefault(self._classes.root(s.into), []).append((s, at, loops))
-        self.changes = bool(self._written)
+        self._later = {self._classes.root(v) for v in later}
+        self.changes = bool(self._written or self._later)
 
     def _shown(self) -> list:
         """The additions to what has a view or another name by then: the others show nowhere but in the sum."""
@@ -340,7 +335,7 @@ class Memory:
                             self._share(s.target, operand, at, loops)
             case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():
                 for target in walk.defines(s):
-                    for operand in walk.operands(s) if not target.own and target is not self._without else ():
+                    for operand in walk.operands(s) if not target.own else ():
                         self._share(target, operand, at, loops)
             case ir.If():
                 for result, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):
@@ -368,15 +363,19 @@ class Memory:
 
     def changed_with(self, v: Value) -> set:
         """All values that may change where the array `v` is written to, or added to."""
-        return self.members(v) if self.changes else set(self._versions.members(v))
+        return self.members(v) if self._written else set(self._versions.members(v))
 
     def is_written(self, v) -> bool:
         """May the memory of a value be written to anywhere in the function?"""
-        return self.changes and isinstance(v, Value) and self._classes.root(v) in self._written
+        return isinstance(v, Value) and self._classes.root(v) in self._written
 
     def is_volatile(self, v) -> bool:
-        """May the contents of `v` be other ones at the end of the function than when it was defined?"""
-        if not self.is_written(v) or not _can_hold(v):
+        """May the contents of `v` be other ones in the backward pass than when it was defined?"""
+        if not isinstance(v, Value) or not _can_hold(v):
+            return False
+        if self._classes.root(v) in self._later:
+            return True
+        if not self.is_written(v):
             return False
         at, own = self._at.get(v, -1), self._loops.get(v, ())
         for s, when, loops in self._written[self._classes.root(v)]:

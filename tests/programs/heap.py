@@ -297,7 +297,7 @@ def cond(x):
     return np.sum(d["u"] * d["v"])
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def lambdas(x):
     d = {"u": x * 1.0}
     f = lambda: np.sum(d["u"] ** 2)

@@ -522,3 +522,31 @@ def put_together_with_nothing(x):
     zs = [v * v for v in ys]
     zs.extend([])
     return sum([v**2 for v in none + zs]) * len(ys)
+
+
+@program(X, 1, engine="compiled")
+@program(X, -1, engine="compiled", name="grown_in_two_loops_where_it_is_made-grown")
+def grown_in_two_loops_where_it_is_made(x, k):
+    with np.errstate(all="ignore"):
+        if k > 0:
+            return 0.0
+        xs = [None, None]
+        for i in range(2):
+            xs[i] = x[i]
+    for i in range(2):
+        for j in range(2):
+            xs.append(x[i] * x[j])
+    return sum(xs)
+
+
+@program(X, 1, engine="compiled")
+@program(X, 0, engine="compiled", name="perhaps_replaced_and_then_set_by_index-replaced")
+def perhaps_replaced_and_then_set_by_index(x, k):
+    xs = [x.max(), x[0]]
+    if k:
+        pass
+    else:
+        xs[:] = xs[::1]
+    for i in range(3):
+        xs[i % 2] = xs[i % 2] * x[i % 2]
+    return sum(xs)

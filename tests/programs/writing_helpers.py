@@ -407,3 +407,111 @@ def relaxed(u0, steps):
 def two_sweeps_in_a_helper(x, steps):
     u = relaxed(x, steps)
     return np.sum(u * relaxed(x * x, 2))
+
+
+def of_rows(a, u):
+    return np.einsum("ij,j->i", np.abs(np.ones((4, 4))), u).sum() * a
+
+
+@program(np.array([-0.34, -1.86, -1.68, 1.02]), 0.3, engine="compiled", smooth=True)
+def given_an_array_that_changes_later(x, k):
+    u = x[::-1]  # what is done with a copy of it has other rounding errors
+    u[1] = of_rows(k, u)
+    return np.sum(u * x)
+
+
+def halves(u, k):
+    v = u[::2]
+    w = np.exp(v) * k
+    return w, v
+
+
+@program(np.array([0.3, 0.7, -0.2, 0.5]), engine="compiled", smooth=True)
+def given_what_changes_later_and_gives_a_part_of_it(x):
+    u = x * 2
+    w, v = halves(u, 3.0)
+    a = np.sum(w * v)
+    u[0] = a
+    w[1] *= u[2]
+    return np.sum(w * v) + a * u[1]
+
+
+def folded(u, n):
+    if n == 0:
+        return u * u
+    return folded(u, n - 1) * np.sum(u**2)
+
+
+@program(np.array([0.3, 0.7, -0.2, 0.5]), engine="compiled", smooth=True)
+def given_to_what_calls_itself_and_changed_later(x):
+    u = x * 2
+    w = folded(u, 2)
+    u *= w
+    w[0] = u[1]
+    return np.sum(u * w)
+
+
+def first_of(pair, k):
+    return pair[0] * pair[1] * k
+
+
+@program(np.array([0.3, 0.7, -0.2, 0.5]), engine="compiled", smooth=True)
+def given_a_pair_of_what_changes_later(x):
+    u, v = x * 2, np.sin(x)
+    w = first_of((u, v), 2.0)
+    u *= w
+    v[1:] = u[:-1]
+    return np.sum(u * v * w)
+
+
+@program([0.5, -0.3, 0.7], np.array([0.1, 0.4, 0.9]), argnums=1, engine="compiled", smooth=True)
+def mapped_in_the_middle_of_an_expression(y, x):
+    a = x * 1
+
+    def change(t):
+        a[2] *= 3
+        return a[0] * t
+
+    r = np.sum(a[1:] * sum(map(change, y)))
+    a[2] += sum(list(map(change, y))[:2])
+    return r + np.sum(a)
+
+
+@program([0.5, -0.3, 0.7], np.array([0.1, 0.4, 0.9]), argnums=1, engine="compiled", smooth=True)
+def mapped_over_two_lists(y, x):
+    a = x * 1
+
+    def change(t, s):
+        a[1:] *= t
+        return a[1] * s
+
+    a *= max(map(change, y, [2.0, 3.0, 4.0]))
+    return np.sum(a * a)
+
+
+@program([0.5, -0.3, 0.7], np.array([0.1, 0.4, 0.9]), argnums=1, engine="tape", smooth=True)
+def mapped_under_another_name(y, x):
+    a = x * 1
+
+    def change(t):
+        a[2] *= 3
+        return a[0] * t
+
+    step = change
+    a[2] += sum(map(step, y))
+    return np.sum(a * a)
+
+
+class Counter:
+    def __init__(self, u):
+        self.u = u
+
+    def step(self, t):
+        self.u = self.u * t
+        return self.u[0]
+
+
+@program([0.5, -0.3, 0.7], np.array([0.1, 0.4, 0.9]), argnums=1, engine="compiled", smooth=True)
+def a_method_mapped_in_the_middle_of_an_expression(y, x):
+    counter = Counter(x * 1)
+    return np.sum(counter.u * sum(map(counter.step, y))) + np.sum(counter.u)

@@ -210,6 +210,39 @@ class Hoisting:
         return load(name)
 
 
+def without_maps(body: list, is_apart, name: str) -> list:
+    """``map(f, xs)`` as ``(f(item) for item in xs)``, where such a call of `f` is apart from the expression it is in.
+
+    >>> [s] = without_maps(gast.parse("y = sum(map(f, xs, ys))").body, lambda call: call.func.id == "f", "item")
+    >>> gast.unparse(s).strip()
+    'y = sum((f(item, item1) for item, item1 in zip(xs, ys)))'
+    """
+    pass_ = _WithoutMaps(is_apart, name)
+    return [locate([pass_.visit(s)], s)[0] for s in body]
+
+
+class _WithoutMaps(gast.NodeTransformer):
+    def __init__(self, is_apart, name: str):
+        self.is_apart = is_apart
+        self.name = name
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.func, gast.Name) or node.func.id != "map" or node.keywords or len(node.args) < 2:
+            return node
+        function, *iterables = node.args
+        names = [f"{self.name}{i or ''}" for i in range(len(iterables))]
+        call = gast.copy_location(gast.Call(function, list(map(load, names)), []), node)
+        if any(isinstance(a, gast.Starred) for a in node.args) or not self.is_apart(call):
+            return node
+        targets = [gast.Name(n, gast.Store(), None, None) for n in names]
+        if len(iterables) == 1:
+            turns = gast.comprehension(targets[0], iterables[0], [], 0)
+        else:
+            turns = gast.comprehension(gast.Tuple(targets, gast.Store()), gast.Call(load("zip"), iterables, []), [], 0)
+        return gast.copy_location(gast.GeneratorExp(call, [turns]), node)
+
+
 def perhaps_changing(body: list) -> set:
     """The ids of the calls of methods like ``xs.pop()`` that stand where an expression may not be evaluated.
 

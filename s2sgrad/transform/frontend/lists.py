@@ -549,7 +549,8 @@ class Lists:
             self.env[name] = self.new_list([], node)
             self.env |= {n: thing for n, thing in hidden.items() if n in self.names.loads(loop.iter)}
             rounds = self.unrollable(loop, needed=True) if apart or self.is_unlike(loop.iter) else None
-            self.for_(loop, frozenset()) if rounds is None else self.unrolled(loop, rounds, frozenset())
+            with self.changing_nothing(node, {name}):
+                self.for_(loop, frozenset()) if rounds is None else self.unrolled(loop, rounds, frozenset())
             result = self.env.pop(name)
         finally:
             self.own_lists, self.local = own, local

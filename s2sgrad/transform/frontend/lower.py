@@ -38,6 +38,7 @@ Nobody else sees a name that is only possibly bound, a `return` in the middle of
 `if` that may return moves into its other branch), or an augmented assignment.
 """
 
+import itertools
 from contextlib import contextmanager
 from types import FunctionType, MappingProxyType
 
@@ -59,7 +60,7 @@ from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.generators import Generators
 from s2sgrad.transform.frontend.heap import Heap
-from s2sgrad.transform.frontend.hoisting import perhaps_changing
+from s2sgrad.transform.frontend.hoisting import perhaps_changing, without_maps
 from s2sgrad.transform.frontend.inheritance import Inheritance, written_out
 from s2sgrad.transform.frontend.iterators import Iterators
 from s2sgrad.transform.frontend.kinds import (
@@ -226,6 +227,9 @@ class Lowering(
         changing = frozenset().union(
             *(syntax.rebound(n) for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
         )
+        if "map" in self.identifiers and self.is_builtin("map", map) and self.is_builtin("zip", zip):
+            item = next(name for name in (f"item{'_' * i}" for i in itertools.count()) if name not in taken)
+            body = without_maps(body, self.is_apart, item)
         leaving = Leaving(taken, self.is_apart, self.is_own_call, lambda name: name not in self.local, changing)
         body = leaving.body(body)
         bound = set().union(*map(self.names.stores, body))

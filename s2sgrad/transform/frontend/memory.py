@@ -6,6 +6,7 @@ known stands for nothing any more. So everybody else sees arrays that never chan
 """
 
 import operator
+from contextlib import contextmanager
 from types import FunctionType, MappingProxyType
 
 import gast
@@ -230,6 +231,15 @@ class Writes(WritingCalls):
         self.writes_outside = self.writes_outside or inner.writes_outside
         self.session.report(found)
         return inner, result
+
+    @contextmanager
+    def changing_nothing(self, node, but=frozenset()):
+        """Statements that stand for a part of an expression: what they write to, other parts may have read before."""
+        before = dict(self.env)
+        yield
+        changed = [n for n, thing in before.items() if n not in but and self.env.get(n) is not thing]
+        if changed:
+            self.refuse(f"{min(changed).partition('@')[0]} is changed in the middle of an expression", node)
 
     def may_be_inlined(self, function) -> bool:
         """Does a function write into something, and live where this one does?"""

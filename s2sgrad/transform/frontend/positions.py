@@ -414,5 +414,6 @@ class Positions:
         step = assign(stored(total), call(function, name(total), name(item)))
         loop = gast.For(stored(item), rest, [step], [], None)
         statements = [assign(stored(total), first[0]), loop]
-        self.walk([self.located(s, node) for s in statements], frozenset({total}), tail=False)
+        with self.changing_nothing(node):
+            self.walk([self.located(s, node) for s in statements], frozenset({total}), tail=False)
         return self.env.pop(total)

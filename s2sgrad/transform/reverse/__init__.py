@@ -45,17 +45,22 @@ class Pair:
 
 @dataclass(slots=True)
 class Pairs:
-    """The pairs of everything that a derivative calls, each made once per set of active parameters."""
+    """The pairs of everything that a derivative calls.
+
+    Each is made once for a set of active parameters, and of those that the caller changes after the call: the callee
+    keeps what it needs of these as it is.
+    """
 
     outlives: bool = False  # the backward halves run when the caller wants it
     made: dict = field(default_factory=dict)
     names: dict = field(default_factory=dict)
 
-    def get(self, callee: ir.Callee, active: tuple) -> Pair:
+    def get(self, callee: ir.Callee, active: tuple, changing: tuple = ()) -> Pair:
+        """The pair of `callee`; `changing` says of each parameter, and of the result, whether it changes later."""
         function = callee.function
         if function is None:
             raise CompileError(f"{callee.name} is not lowered")
-        key = id(function), active
+        key = id(function), active, any(changing) and changing
         if key not in self.made:
             name = function.name
             self.names[name] = n = self.names.get(name, 0) + 1
@@ -65,7 +70,7 @@ class Pairs:
                 ir.Callee(f"{name}_backward{suffix}", (True, True)),
             )
             self.made[key] = found
-            found.forward.function, found.backward.function = _pair(function, active, found, self)
+            found.forward.function, found.backward.function = _pair(function, active, changing, found, self)
         return self.made[key]
 
 
@@ -173,9 +178,11 @@ def pair(function: ir.Function, active: tuple) -> tuple[ir.Function, ir.Function
     return found.forward.function, found.backward.function
 
 
-def _pair(function: ir.Function, active: tuple, callees: Pair, pairs: Pairs):
+def _pair(function: ir.Function, active: tuple, changing: tuple, callees: Pair, pairs: Pairs):
     parameters = [p.value for p, on in zip(function.parameters, active, strict=True) if on]
-    adjoint = Adjoint(function, active_values(function, dict.fromkeys(parameters)), pairs, is_half=True)
+    seen = [*(p.value for p in function.parameters), function.body.results[0]]
+    later = [v for v, changes in zip(seen, changing, strict=False) if changes]
+    adjoint = Adjoint(function, active_values(function, dict.fromkeys(parameters)), pairs, is_half=True, later=later)
     forward = walk.copied(function.body)
     build = adjoint.build
     build.location = _last_location(forward)

@@ -9,7 +9,7 @@ what of these lies inside a loop or a branch is handed out of it afterwards, and
 import operator
 
 from s2sgrad.transform import aliases, ir, walk
-from s2sgrad.transform.aliases import Memory, seen_outside
+from s2sgrad.transform.aliases import Memory
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.analysis.regions import Regions
 from s2sgrad.transform.analysis.repeats import repeats
@@ -23,6 +23,14 @@ from s2sgrad.transform.reverse.flow import Flow
 class Adjoint(Flow):
     """One reverse pass.
 
+    Parameters
+    ----------
+    function : Function
+    active : set of Value
+    pairs : Pairs
+    later : iterable of Value
+        Whose contents its caller may change before the backward pass, where that is a function of its own.
+
     Attributes
     ----------
     pairs : Pairs
@@ -32,15 +40,14 @@ class Adjoint(Flow):
     namespace : Namespace
     """
 
-    def __init__(self, function: ir.Function, active: set, pairs, is_half: bool = False):
+    def __init__(self, function: ir.Function, active: set, pairs, is_half: bool = False, later=()):
         self.active = active
         self.pairs = pairs
         self.is_half = is_half
         self.namespace = function.namespace
         self.scope = Scope()
         self.build = Builder()
-        self.memory = Memory(function.body, Regions(function))
-        self.seen_outside = seen_outside(function.body)
+        self.memory = Memory(function.body, Regions(function), later)
         self.views = views(function.body)
         self.taken_out = taken_out(function)
         self.build.unstable = self.memory.is_written

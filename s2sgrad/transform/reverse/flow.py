@@ -49,28 +49,11 @@ class Flow(Operations):
         if isinstance(s, ir.PlainCall):
             return self.plain_call(s, g)
         mask = tuple(map(self.is_active, s.args))
-        pair = self.pairs.get(s.callee, mask)
+        changing = tuple(map(self.memory.is_volatile, (*s.args, s.target)))
+        pair = self.pairs.get(s.callee, mask, changing)
         both = Value("t", Type(Kind.TUPLE, items=(s.target.type, Type(Kind.TUPLE))))
         saved = Value("saved", Type(Kind.TUPLE))
-        forward: list = []
-        given = []  # what the callee saves is to stay as it is
-        for x in s.args:
-            if self.memory.is_volatile(x):
-                kept = Value(x.name, x.type)
-                forward.append(ir.Op(kept, np.copy, (x,), {}, None, s.location))
-                x = kept
-            given.append(x)
-        forward.append(ir.Call(both, pair.forward, tuple(given), s.location))
-        if self.memory.is_volatile(s.target):
-            made = Value(s.target.name, s.target.type)
-            forward.append(ir.Unpack((made, saved), both, s.location))
-            forward.append(ir.Op(s.target, np.copy, (made,), {}, None, s.location))
-        else:
-            forward.append(ir.Unpack((s.target, saved), both, s.location))
-        if s.target in self.seen_outside and any(isinstance(o, ir.Op) for o in forward):
-            raise CompileError("what a function gives is changed, and may be memory of an argument", s.location)
-        if any(isinstance(o, ir.Op) and o.args[0].type.kind is not Kind.ARRAY for o in forward):
-            raise CompileError("what a function is given, or gives, is changed later", s.location)
+        forward = [ir.Call(both, pair.forward, s.args, s.location), ir.Unpack((s.target, saved), both, s.location)]
         args = [x for x in s.args if self.is_active(x)]
         targets = tuple(Value(cotangent_name(x.name), cotangent_type(x.type)) for x in args)
         one = len(targets) == 1
@@ -105,6 +88,13 @@ class Flow(Operations):
             self.add(x, d)
         return forward
 
+    def take_apart(self) -> None:
+        """Take apart what is no container where another way is taken, as long as it is one."""
+        for slot, found in list(self.scope.cotangents.items()):
+            if slot[0].partial and slot[0] not in self.scope.local and keys(slot_type(slot)) is not None:
+                del self.scope.cotangents[slot]
+                self.add(slot[0], found.operand, slot[1])
+
     def branch(self, s: ir.If) -> None:
         buffers = {i for i, r in enumerate(s.results) if self.is_buffer(r)}
         cotangents = [self.take(r) for r in s.results]
@@ -118,6 +108,7 @@ class Flow(Operations):
                 else:
                     self.hand(x, g, r)
             self.block(block.statements)
+            self.take_apart()
             scopes.append(self.scope)
             builders.append(self.build)
         self.scope, self.build = outer, build
@@ -191,7 +182,8 @@ class Flow(Operations):
     def is_buffer(self, value: Value) -> bool:
         """Is the cotangent of a value that is written to one that may be written to?"""
         found = self.scope.cotangents.get((value, ()))
-        return found is not None and found.owned and (self.memory.is_written(value) or self.is_changed(value))
+        whole = found is not None and keys(value.type) is None  # else it is taken apart
+        return whole and found.owned and (self.memory.is_written(value) or self.is_changed(value))
 
     def has_own(self, slot) -> bool:
         """Is a slot the one of an array that is written to, whose cotangent is a buffer?"""
