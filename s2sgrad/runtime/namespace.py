@@ -244,18 +244,19 @@ def _cast(t, kind):
 NATIVE[_astype_scalar] = _cast
 
 
-def _make_vectorize(pyfunc=None, *args, **options):
-    if pyfunc is None or args or set(options) - {"otypes", "doc"}:
-        return np.vectorize(*(() if pyfunc is None else (pyfunc,)), *args, **options)
-    return vectorize_version(pyfunc)
+def _make_vectorize(*args, **options):
+    made = np.vectorize(*args, **options)
+    return vectorize_version(made) or made
 
 
-def vectorize_version(pyfunc):
-    """The recording version of ``np.vectorize(pyfunc)``."""
+def vectorize_version(made):
+    """The recording version of what `np.vectorize` has made; None where there is none."""
     from s2sgrad.runtime.fallback import recording
     from s2sgrad.runtime.stand_ins import vectorized
 
-    return lambda *arrays, **kwargs: recording(vectorized)(recording(pyfunc), *arrays, **kwargs)
+    if made.signature is not None or made.excluded or made.cache or not callable(made.pyfunc):
+        return None
+    return lambda *arrays, **kwargs: recording(vectorized)(recording(made.pyfunc), made.otypes, *arrays, **kwargs)
 
 
 class _TypeOf(type):
@@ -319,7 +320,33 @@ class _Making(type):
 
 CLASSES[np.ndarray] = _Making("ndarray", (np.ndarray,), {"__doc__": np.ndarray.__doc__, "__module__": "numpy"})
 STAND_INS.update({kind: CLASSES[kind] for kind in CLASSES if isinstance(kind, type) and kind is not np.vectorize})
-BUILTINS = {"float": CLASSES[float], "complex": CLASSES[complex], "type": _Type}
+
+
+def _hasattr(obj, name):
+    """`hasattr` that knows what a `Traced` stands for."""
+    return hasattr(obj.primal if type(obj) is Traced else obj, name)
+
+
+def _getattr(obj, name, *default):
+    """`getattr` that knows what a `Traced` stands for."""
+    if type(obj) is Traced and not hasattr(obj.primal, name):
+        return getattr(obj.primal, name, *default)
+    return getattr(obj, name, *default)
+
+
+def _isinstance(obj, kind):
+    """`isinstance` that knows what a `Traced` stands for."""
+    return isinstance(obj.primal if type(obj) is Traced else obj, kind)
+
+
+BUILTINS = {
+    "float": CLASSES[float],
+    "complex": CLASSES[complex],
+    "type": _Type,
+    "hasattr": _hasattr,
+    "getattr": _getattr,
+    "isinstance": _isinstance,
+}
 _originals.update({id(version): getattr(builtins, name) for name, version in BUILTINS.items()})
 
 

@@ -95,8 +95,8 @@ class Session:
             return self._cached(value)
         if id(value) in JOINS:
             return JOINS[id(value)]
-        if kind is np.vectorize and value.signature is None and not value.excluded:
-            return vectorize_version(value.pyfunc)
+        if kind is np.vectorize and (version := vectorize_version(value)) is not None:
+            return version
         if (
             isinstance(value, np.ufunc)
             or callable(value)

@@ -84,12 +84,28 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return out
 
 
-def vectorized(pyfunc, *arrays, **kwargs):
-    """What ``np.vectorize(pyfunc)`` does with a call."""
+def vectorized(pyfunc, otypes, *arrays, **kwargs):
+    """What ``np.vectorize(pyfunc, otypes)`` does with a call.
+
+    Without `otypes` the function is called once more, and what it gives then tells the types of all results.
+    """
+    arrays = [np.asarray(a) for a in (*arrays, *kwargs.values())]
+    positional = len(arrays) - len(kwargs)
+    call = lambda items: pyfunc(*items[:positional], **dict(zip(kwargs, items[positional:], strict=True)))
+    if otypes is None:
+        if not all(a.size for a in arrays):
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = call([np.ravel(a)[0] for a in arrays])
+        several = isinstance(first, tuple)
+        otypes = [np.asarray(plain(out)).dtype for out in (first if several else (first,))]
+    else:
+        several = len(otypes) > 1
     shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
-    flat = [np.ravel(np.broadcast_to(a, shape)) for a in arrays]
-    results = [pyfunc(*items, **kwargs) for items in zip(*flat, strict=True)]
-    return np.reshape(np.array(results), shape)
+    flat = [np.ravel(np.broadcast_to(a, shape)).tolist() for a in arrays]  # the function is given Python's numbers
+    results = [call(items) for items in zip(*flat, strict=True)]
+    columns = zip(*results, strict=True) if several and results else [results] * len(otypes)
+    made = [np.reshape(np.array(list(c)), shape).astype(t) for c, t in zip(columns, otypes, strict=True)]
+    return tuple(made) if several else made[0]
 
 
 def piecewise(x, condlist, funclist, *args, **kw):

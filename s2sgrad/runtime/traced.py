@@ -8,6 +8,7 @@ value out of sight (conversion by C code) raises and names the user's line.
 import builtins
 import operator
 import threading
+from types import MethodType
 
 import numpy as np
 
@@ -350,7 +351,7 @@ def _partition(self, kth, axis=-1, kind="introselect", order=None):
 
 
 def _fill(self, value):
-    if type(plain(self)) is _ndarray:  # a NumPy number has the method, and stays as it is
+    if type(plain(self)) is _ndarray:  # a NumPy number stays as it is
         self[...] = value
 
 
@@ -389,9 +390,9 @@ def _clip(self, min=None, max=None, out=None, **kwargs):
 
 def _view(self, *args, **kwargs):
     data = plain(self)
-    if type(data) is not _ndarray or kwargs or args and args not in ((data.dtype,), (_ndarray,)):
+    if kwargs or args and args not in ((data.dtype,), (_ndarray,)):
         return _method_without_rule(self, "view")(*args, **kwargs)
-    return self[...]
+    return self[...] if type(data) is _ndarray else self
 
 
 def _copy(self, order="C"):
@@ -413,9 +414,20 @@ OWN_METHODS = {
     "clip": _clip,
     "view": _view,
     "copy": _copy,
-    "__copy__": _copy,
-    "__deepcopy__": lambda self, memo: _copy(self, "K") if type(plain(self)) is _ndarray else self,
 }
+
+
+def _own_method(name, function):
+    """An attribute that gives a method, where what is recorded has one: Python's numbers have few of an array's."""
+
+    def method(self):
+        if type(self.primal) is not _ndarray:
+            getattr(self.primal, name)
+        return MethodType(function, self)
+
+    return property(method, doc=f"As `ndarray.{name}`.")
+
+
 # What code in C takes the memory of an array by.
 _BUFFERS = ("__array_interface__", "__array_struct__", "__dlpack__")
 # Methods of an array that change it in ways that the tape does not follow.
@@ -472,10 +484,14 @@ def _bound(self, method):
 
 
 def _setattr_shape(self, shape):
+    if type(self.primal) is not _ndarray:
+        self.primal.shape = shape  # which cannot be, and says so
     raise TapeError(f"setting the shape of an array in place is not followed; use reshape\n  at {user_location()}")
 
 
 def _setattr_dtype(self, dtype):
+    if type(self.primal) is not _ndarray:
+        self.primal.dtype = dtype
     raise TapeError(f"setting the type of an array in place is not followed; use astype\n  at {user_location()}")
 
 
@@ -484,6 +500,12 @@ def _set_part(name, function):
         apply(function, (self,))[...] = value
 
     return property(lambda self: apply(function, (self,)), put, doc=f"As `ndarray.{name}`.")
+
+
+def _get_flat(self):
+    if type(self.primal) is not _ndarray:
+        _ = self.primal.flat  # Python's numbers have none
+    return Flat(self)
 
 
 def _set_flat(self, value):
@@ -563,6 +585,7 @@ def _dress():
     protocols = {
         "__getitem__": _getitem,
         "__setitem__": _setitem,
+        "__delitem__": lambda self, key: operator.delitem(plain(self), plain_key(key)),
         "__iter__": _iterate,
         "__len__": lambda self: len(plain(self)),
         "__bool__": lambda self: bool(plain(self)),
@@ -589,10 +612,12 @@ def _dress():
         "ndim": property(lambda self: self.primal.ndim),
         "size": property(lambda self: self.primal.size),
         "dtype": property(lambda self: self.primal.dtype, _setattr_dtype),
-        "flat": property(lambda self: Flat(self), _set_flat),
+        "flat": property(_get_flat, _set_flat),
         "real": _set_part("real", np.real),
         "imag": _set_part("imag", np.imag),
-        **OWN_METHODS,
+        **{name: _own_method(name, function) for name, function in OWN_METHODS.items()},
+        "__copy__": lambda self: _copy(self) if type(plain(self)) is _ndarray else self,
+        "__deepcopy__": lambda self, memo: _copy(self, "K") if type(plain(self)) is _ndarray else self,
     }
     for name, value in protocols.items():
         setattr(Traced, name, value)
