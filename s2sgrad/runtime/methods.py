@@ -6,6 +6,7 @@ class, the functions of the class are replaced by ones that ask for the session 
 
 import abc
 import functools
+import inspect
 import sys
 import sysconfig
 import threading
@@ -43,6 +44,48 @@ class Seen:
     def __call__(self, *args, **kwargs):
         """As an entry of the dictionary of the class, where it is no method."""
         return self.__get__(None, object)(*args, **kwargs)
+
+
+class Held:
+    """An attribute by which objects of a class hold functions: what the session of the thread makes of these.
+
+    `attribute` is what the class has there: a slot, the default of what objects hold, or `MISSING`.
+    """
+
+    __slots__ = ("attribute", "current", "name")
+
+    def __init__(self, name, attribute, current):
+        self.name = name
+        self.attribute = attribute
+        self.current = current
+
+    def __get__(self, instance, owner=None):
+        attribute = self.attribute
+        if type(attribute) is not types.MemberDescriptorType and self.name in getattr(instance, "__dict__", ()):
+            value = instance.__dict__[self.name]
+        elif attribute is MISSING:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}")
+        else:
+            value = attribute.__get__(instance, owner) if hasattr(attribute, "__get__") else attribute
+        session = self.current.session
+        return value if session is None or instance is None else session.turn(value)
+
+    def __set__(self, instance, value):
+        if type(self.attribute) is types.MemberDescriptorType:
+            self.attribute.__set__(instance, value)
+        else:
+            instance.__dict__[self.name] = value
+
+    def __delete__(self, instance):
+        if type(self.attribute) is types.MemberDescriptorType:
+            self.attribute.__delete__(instance)
+        elif self.name in instance.__dict__:
+            del instance.__dict__[self.name]
+        else:
+            raise AttributeError(self.name)
+
+
+MISSING = object()
 
 
 def _part(function, current):
@@ -120,6 +163,17 @@ def watch(cls, current) -> None:
             type.__setattr__(cls, name, new)
 
 
+def watch_attribute(cls, name, current) -> None:
+    """Turn the functions that objects of a class hold under a name, while the class is watched."""
+    with _lock:
+        attribute = inspect.getattr_static(cls, name, MISSING)
+        if type(attribute) is types.MemberDescriptorType or not hasattr(type(attribute), "__set__"):
+            replaced = _watched[cls][1]
+            before = replaced[name][0] if name in replaced else vars(cls).get(name, MISSING)
+            replaced[name] = before, Held(name, attribute, current)
+            type.__setattr__(cls, name, replaced[name][1])
+
+
 def release(cls) -> None:
     """Give a class its functions back, but for those that the function has replaced itself."""
     with _lock:
@@ -129,4 +183,7 @@ def release(cls) -> None:
             del _watched[cls]
             for name, (attribute, new) in entry[1].items():
                 if vars(cls).get(name) is new:
-                    type.__setattr__(cls, name, attribute)
+                    if attribute is MISSING:
+                        type.__delattr__(cls, name)
+                    else:
+                        type.__setattr__(cls, name, attribute)

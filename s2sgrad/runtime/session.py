@@ -17,7 +17,16 @@ from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.arguments import is_active, plain
 from s2sgrad.runtime.arrays import is_differentiable, is_promotable
 from s2sgrad.runtime.location import user_location
-from s2sgrad.runtime.methods import Seen, classes_to_watch, own_function, release, users_classes, watch
+from s2sgrad.runtime.methods import (
+    Held,
+    Seen,
+    classes_to_watch,
+    own_function,
+    release,
+    users_classes,
+    watch,
+    watch_attribute,
+)
 from s2sgrad.runtime.namespace import (
     CLASSES,
     JOINS,
@@ -140,8 +149,12 @@ class Session:
                 items = holder.values() if type(holder) is dict else holder
             else:
                 self.meet_class(type(holder))
-                items = [getattr(holder, name, None) for name in _slots_of(type(holder))]
-                items += vars(holder).values() if hasattr(holder, "__dict__") else ()
+                held = {name: getattr(holder, name, None) for name in _slots_of(type(holder))}
+                held |= vars(holder) if hasattr(holder, "__dict__") else {}
+                for name, item in held.items():
+                    if self.classes.get(type(holder)) and _is_function(item):
+                        watch_attribute(type(holder), name, self.current)
+                items = held.values()
             queue += [item for item in items if _may_hold_objects(item)]
 
     def _module(self, module):
@@ -514,7 +527,7 @@ class Session:
 _OBJECT = np.dtype(object)
 _FUNCTIONS = frozenset((types.FunctionType, types.MethodType, types.BuiltinFunctionType))
 _DESCRIPTORS = frozenset(
-    (Seen, staticmethod, classmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType)
+    (Held, Seen, staticmethod, classmethod, property, types.MemberDescriptorType, types.GetSetDescriptorType)
 )
 _STAND_INS = (
     Traced,
@@ -528,6 +541,14 @@ _STAND_INS = (
 
 def _has_attributes(value) -> bool:
     return hasattr(value, "__dict__") or bool(_slots_of(type(value)))
+
+
+def _is_function(item) -> bool:
+    """Is it a function, or something made of one, that recorded code sees otherwise?"""
+    kind = type(item)
+    if kind in (list, tuple, dict):
+        return any(map(_is_function, item.values() if kind is dict else item))
+    return kind in _FUNCTIONS or kind in (functools.partial, np.ufunc, np.vectorize, _LRU)
 
 
 def _may_hold_objects(item) -> bool:

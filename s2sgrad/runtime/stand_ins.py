@@ -91,7 +91,10 @@ def vectorized(pyfunc, otypes, *arrays, **kwargs):
     """
     arrays = [np.asarray(a) for a in (*arrays, *kwargs.values())]
     positional = len(arrays) - len(kwargs)
-    call = lambda items: pyfunc(*items[:positional], **dict(zip(kwargs, items[positional:], strict=True)))
+
+    def call(items):
+        return pyfunc(*items[:positional], **dict(zip(kwargs, items[positional:], strict=True)))
+
     if otypes is None:
         if not all(a.size for a in arrays):
             raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")

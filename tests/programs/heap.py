@@ -520,7 +520,7 @@ def called(x):
     return e["t"] * x[0]
 
 
-@program(LINE, engine="tape")
+@program(LINE, engine="compiled")
 def frozen_(x):
     d = {"t": 0.0, "u": x * 1.0}
 

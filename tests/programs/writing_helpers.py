@@ -415,25 +415,24 @@ def of_rows(a, u):
 
 @program(np.array([-0.34, -1.86, -1.68, 1.02]), 0.3, engine="compiled", smooth=True)
 def given_an_array_that_changes_later(x, k):
-    u = x[::-1]  # what is done with a copy of it has other rounding errors
+    u = (x * 1)[::-1]  # what is done with a copy of it has other rounding errors
     u[1] = of_rows(k, u)
     return np.sum(u * x)
 
 
-def halves(u, k):
+def even(u, k):
     v = u[::2]
-    w = np.exp(v) * k
-    return w, v
+    return np.exp(v) * k * v
 
 
 @program(np.array([0.3, 0.7, -0.2, 0.5]), engine="compiled", smooth=True)
-def given_what_changes_later_and_gives_a_part_of_it(x):
+def given_what_changes_later_as_its_result_does(x):
     u = x * 2
-    w, v = halves(u, 3.0)
-    a = np.sum(w * v)
+    w = even(u, 3.0)
+    a = np.sum(w)
     u[0] = a
     w[1] *= u[2]
-    return np.sum(w * v) + a * u[1]
+    return np.sum(w * w) + a * u[1] + np.sum(u**2)
 
 
 def folded(u, n):

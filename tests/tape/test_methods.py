@@ -279,3 +279,76 @@ def test_cached_properties_and_partial_methods():
     np.testing.assert_allclose(value_and_grad(f, mode="tape")(X)[1], 12 * X)
     assert type(vars(kept[0])["doubled"]) is np.ndarray
     assert vars(Model)["doubled"] is before["doubled"] and vars(Model)["thrice"] is before["thrice"]
+
+
+def steep(v):
+    return v * 2 if type(v) is np.float64 else math.sin(float(v))
+
+
+class Holder:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, v):
+        return self.function(v)
+
+
+@dataclass
+class Net:
+    scale: float
+    act: object = np.tanh
+    others: list = field(default_factory=lambda: [math.sin, steep])
+
+    def run(self, v):
+        return self.act(v * self.scale) + self.others[0](v) * self.others[1](v)
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    act: object
+
+    def run(self, v):
+        return self.act(v) * v
+
+
+class Inheriting(Holder):
+    pass
+
+
+HOLDING = {
+    "attribute": (lambda x, held: held.function(x[0]) * x[1], Holder(steep)),
+    "called": (lambda x, held: held(x[0]) * x[1], Holder(math.sin)),
+    "inherited": (lambda x, held: held(float(x[0])) * x[1], Inheriting(steep)),
+    "mapped": (lambda x, held: sum(map(held, x)), Holder(steep)),
+    "vectorized": (lambda x, held: np.sum(np.vectorize(held)(x)), Holder(math.sin)),
+    "of an object in an object": (lambda x, held: held.function.function(x[0]), Holder(Holder(math.exp))),
+    "default": (lambda x, held: held.run(x[0]), Net(0.5)),
+    "given": (lambda x, held: held.run(x[0]), Net(0.5, math.cos, [steep, math.exp])),
+    "slot": (lambda x, held: held.run(x[0]), Slotted(steep)),
+    "partial": (lambda x, held: held(x[0]), Holder(functools.partial(math.pow, 2.0))),
+}
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_functions_that_objects_hold(name):
+    f, held = HOLDING[name]
+    before = dict(vars(type(held)))
+    value, gradient = value_and_grad(f, mode="tape")(X, held)
+    assert value == f(X, held)
+    np.testing.assert_allclose(gradient, differences(lambda x: f(x, held), X), rtol=1e-6)
+    assert dict(vars(type(held))) == before
+
+
+def test_functions_that_objects_hold_are_replaced_and_deleted():
+    def f(x, net):
+        net.act = math.sin
+        first = net.run(x[0])
+        del net.act
+        return first * net.run(x[1])
+
+    net = Net(0.5, math.cos)
+    value, gradient = value_and_grad(f, mode="tape")(X, net)
+    assert value == f(X, Net(0.5, math.cos))
+    np.testing.assert_allclose(gradient, differences(lambda x: f(x, Net(0.5, math.cos)), X), rtol=1e-6)
+    assert "act" not in vars(net)
+    assert Net.act is np.tanh

@@ -549,7 +549,7 @@ class Lists:
             self.env[name] = self.new_list([], node)
             self.env |= {n: thing for n, thing in hidden.items() if n in self.names.loads(loop.iter)}
             rounds = self.unrollable(loop, needed=True) if apart or self.is_unlike(loop.iter) else None
-            with self.changing_nothing(node, {name}):
+            with self.changing_nothing(node, targets | {name}):
                 self.for_(loop, frozenset()) if rounds is None else self.unrolled(loop, rounds, frozenset())
             result = self.env.pop(name)
         finally:
