@@ -270,3 +270,132 @@ def called_by_names_that_hide_what_is_read(x, a):
         return m[1, 0] * a + b
 
     return np.sum(x) * first(a=2.0) * second(a=3.0) + x[0] * second(b=x.size)
+
+
+@program(X, engine="compiled", smooth=True)
+def read_by_another_function_after_it_is_bound(x):
+    s = x[0] * x[1]
+
+    def read(t):
+        return s * t
+
+    def change():
+        nonlocal s
+        s = np.sum(x)
+        s = read(s) + x[2]
+
+    change()
+    return s * read(2.0)
+
+
+@program(X, engine="compiled", smooth=True)
+def bound_by_another_function_and_read(x):
+    s = x[0] * x[1]
+
+    def add(t):
+        nonlocal s
+        s = s + t * x[2]
+        return s * 0.5
+
+    def both(t):
+        add(t)
+        return s * add(s)
+
+    return both(0.3) + s
+
+
+@program(X, engine="compiled", smooth=True)
+def bound_by_two_functions_in_turns(x):
+    s = x[0] * x[1]
+
+    def add(t):
+        nonlocal s
+        s = s + t * x[2]
+
+    def grow(n):
+        nonlocal s
+        for i in range(n):
+            s = s * x[0]
+            add(s)
+        if s > 0.1:
+            add(1.0)
+        return s
+
+    return grow(2) * s
+
+
+@program(X, engine="compiled", smooth=True)
+def bound_by_functions_in_functions(x):
+    s = x[0] * x[1]
+
+    def read(t):
+        return s * t
+
+    def outer(t):
+        z = t * s
+
+        def inner(u):
+            nonlocal s, z
+            z = z + s
+            s = z * u
+            return read(z)
+
+        return inner(t) * s * z
+
+    return outer(0.7) * read(s)
+
+
+@program(X, engine="compiled", smooth=True)
+def arrays_and_lists_bound_anew_and_read(x):
+    u, xs = x * 2, [x[0]]
+
+    def total():
+        return np.sum(u) * sum(xs)
+
+    def change(t):
+        nonlocal u, xs
+        u = u * t
+        a = total()
+        xs = [*xs, t * a]
+        u[1] = total()
+        return a
+
+    return change(0.5) + change(x[2]) * total()
+
+
+@program(X, engine="compiled", smooth=True)
+def one_name_for_a_parameter_and_for_what_is_bound(x):
+    s = x[0] * x[1]
+
+    def add(t):
+        nonlocal s
+        s = s + t
+        return s
+
+    def hides(s):
+        return add(s) * s
+
+    def own(t):
+        s = add(t)
+        return s * add(s)
+
+    return hides(x[2]) + own(0.5) * s
+
+
+@program(X, 1, engine="compiled")
+@program(X, -1, engine="compiled", name="a_default_called_as_a_name_of_the_function-gone_on")
+def a_default_called_as_a_name_of_the_function(x, c):
+    s = x[0]
+    try:
+        u = x * 2
+        if c > 0:
+            raise ValueError
+
+        def scaled(t, c=s):
+            return t * c + u[0]
+
+        u[0] = 0.3
+        v = scaled(u)
+    except ValueError:
+        v = x * 3
+    return np.sum(v) if c > 0 else np.sum(v) * s

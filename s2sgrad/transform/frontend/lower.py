@@ -143,12 +143,24 @@ class Lowering(
         What parameters, and names of enclosing functions that are local here by being passed, stand for.
     rebound : set of str
         The names of enclosing functions that it may bind anew.
+    free : dict
+        From the names of enclosing functions that it reads to the lowerings whose variables they are.
     kinds : dict
         The types of parameters that stand for nothing yet.
     """
 
-    def __init__(self, session, found, namespace, given=MappingProxyType({}), rebound=frozenset(), kinds=None):
+    def __init__(
+        self,
+        session,
+        found,
+        namespace,
+        given=MappingProxyType({}),
+        rebound=frozenset(),
+        free=MappingProxyType({}),
+        kinds=None,
+    ):
         self.session = session
+        self.free = free
         self.found = found
         self.names = session.names
         self.outside = resolve.Outside(namespace, session.guards, session.known)
@@ -224,13 +236,15 @@ class Lowering(
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         self.perhaps_changing = perhaps_changing(body)
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
-        changing = frozenset().union(
-            *(syntax.rebound(n) for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
-        )
+        inside = (n for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
+        shared = (name for name, owner in free.items() if name in owner.rebound_names)
+        self.rebound_names = frozenset(shared).union(*map(syntax.rebound, inside))  # by functions that it may call
         if "map" in self.identifiers and self.is_builtin("map", map) and self.is_builtin("zip", zip):
             item = next(name for name in (f"item{'_' * i}" for i in itertools.count()) if name not in taken)
             body = without_maps(body, self.is_apart, item)
-        leaving = Leaving(taken, self.is_apart, self.is_own_call, lambda name: name not in self.local, changing)
+        leaving = Leaving(
+            taken, self.is_apart, self.is_own_call, lambda name: name not in self.local, self.rebound_names
+        )
         body = leaving.body(body)
         bound = set().union(*map(self.names.stores, body))
         self.local |= bound

@@ -159,22 +159,23 @@ class Writes(WritingCalls):
             captured = self.seen_by(callee)
             if captured is None:
                 return None
-            tree, at, mark = callee.node, callee.scope.found, self.mark_of(callee.scope)
+            tree, at = callee.node, callee.scope.found
             found = source.Found(tree, callee.name, at.file, at.lines, at.first_line)
-            rebound = {name: name + (mark or "") for name in syntax.rebound(tree) & self.names.captured(tree)}
-            if rebound and (callee.captured is not None or mark is None):
+            rebound = syntax.rebound(tree) & self.names.captured(tree)
+            if rebound and (callee.captured is not None or self.mark_of(callee.scope) is None):
                 return None  # what it binds is kept from call to call
+            free = self.free_in(callee)
         else:
             callee = self.static(call.func)
             if callee is None or not isinstance(callee.value, FunctionType) or not self.may_be_inlined(callee.value):
                 return None
-            found, captured, rebound = source.find(callee.value), {}, {}
+            found, captured, rebound, free = source.find(callee.value), {}, frozenset(), {}
             tree = found.node
         if not self.fits_here(tree, captured):
             return None
         defaults = callee.defaults if isinstance(callee, Nested) else self.function_defaults(callee, tree)
         given = captured | self.assign_parameters(tree, self.arguments(call), defaults, call)
-        return self.result_here(found, tree, given, rebound)
+        return self.result_here(found, tree, given, rebound, free)
 
     def fits_here(self, tree, captured=()) -> bool:
         """Can a body stand in place of its call, and mean the same by the names that are not its own?"""
@@ -185,9 +186,9 @@ class Writes(WritingCalls):
         own = self.names.captured(tree) - set(captured)
         return not own & (self.local | {name.partition("@")[0] for name in self.env})
 
-    def result_here(self, found, tree, given: dict, rebound=(), home=None):
+    def result_here(self, found, tree, given: dict, rebound=frozenset(), free=MappingProxyType({}), home=None):
         """What a body returns that is lowered in place of its call."""
-        _, result = self.lowered_here(found, tree, given, rebound, home=home)
+        _, result = self.lowered_here(found, tree, given, rebound, free, home=home)
         return ir.Constant(None) if result is None or result is NEVER else result
 
     def seen_by(self, nested: Nested) -> dict | None:
@@ -198,7 +199,26 @@ class Writes(WritingCalls):
         names = sorted(self.names.captured(nested.node) & nested.scope.local)
         if mark is None:
             return None if names else {}
-        return {name: self.env[name + mark] for name in names if name + mark in self.env}
+        slots = {name: self.slots_of_variable(name, nested.scope.owner(name))[0] for name in names}
+        return {name: self.env[slot] for name, slot in slots.items() if slot in self.env}
+
+    def free_in(self, nested: Nested) -> dict:
+        """The names of enclosing functions that a nested one reads, each with the lowering of its function."""
+        names = self.names.captured(nested.node) & nested.scope.local if nested.captured is None else ()
+        return {name: nested.scope.owner(name) for name in names}
+
+    def owner(self, name: str):
+        """The lowering of the function whose variable a name is."""
+        return self.free.get(name, self)
+
+    def slots_of_variable(self, name: str, owner) -> list:
+        """What a variable of a function is called here, by the bodies lowered in place of calls and by the function."""
+        here, mark, found = self, "", []
+        while here is not None:
+            if here.owner(name) is owner:
+                found.append(name + mark)
+            here, mark = here.caller, f"{mark}@"
+        return found
 
     def mark_of(self, scope) -> str | None:
         """What names of a scope have at their ends here: it is that of this body, or of a caller around it."""
@@ -207,13 +227,15 @@ class Writes(WritingCalls):
             here, mark = here.caller, f"{mark}@"
         return None if here is None else mark
 
-    def lowered_here(self, found, tree, given: dict, rebound=(), gives_function=False, home=None) -> tuple:
+    def lowered_here(
+        self, found, tree, given: dict, rebound=frozenset(), free=MappingProxyType({}), gives_function=False, home=None
+    ) -> tuple:
         """The lowering of a body in place of its call, and what it returns.
 
-        `rebound` has the names of enclosing functions that it binds anew, each with what it is called here; `home` is
-        the class that it stands in, if it asks for that.
+        `free` has the names of enclosing functions that it reads, each with the lowering of its function, and `rebound`
+        those of them that it binds anew; `home` is the class that it stands in, if it asks for that.
         """
-        inner = type(self)(self.session, found, self.namespace, given, frozenset(rebound))
+        inner = type(self)(self.session, found, self.namespace, given, rebound, free)
         for shared in SHARED:
             setattr(inner, shared, getattr(self, shared))
         inner.caller, inner.bodies = self, (*self.bodies, tree)
@@ -227,7 +249,8 @@ class Writes(WritingCalls):
         now = {name: inner.env.get(outer_name(name), lost[name]) for name in self.env}
         self.env = now | {name: thing for name, thing in inner.env.items() if is_slot(name)}
         for name in rebound:
-            self.env[rebound[name]] = inner.env.get(name, Unbound(f"{name} may have no value here"))
+            now = inner.env.get(name, Unbound(f"{name} may have no value here"))
+            self.env |= dict.fromkeys(self.slots_of_variable(name, free[name]), now)
         self.writes_outside = self.writes_outside or inner.writes_outside
         self.session.report(found)
         return inner, result

@@ -11,7 +11,16 @@ LOOPS = (gast.For, gast.While, gast.AsyncFor)
 
 
 def expressions_of(statement):
-    """The outermost expressions that a statement evaluates."""
+    """The outermost expressions that a statement evaluates: of a function that it defines, the defaults.
+
+    >>> [s] = gast.parse("def f(a, b=x + 1):\\n    return a").body
+    >>> [gast.unparse(e).strip() for e in expressions_of(s)]
+    ['x + 1']
+    """
+    if isinstance(statement, syntax.FUNCTIONS):
+        args = statement.args
+        yield from [*getattr(statement, "decorator_list", ()), *args.defaults, *filter(None, args.kw_defaults)]
+        return
     for child in syntax.children(statement):
         if isinstance(child, gast.expr):
             if isinstance(getattr(child, "ctx", None), (gast.Store, gast.Del)):
