@@ -399,3 +399,19 @@ def a_default_called_as_a_name_of_the_function(x, c):
     except ValueError:
         v = x * 3
     return np.sum(v) if c > 0 else np.sum(v) * s
+
+
+def growing(v, n):
+    for i in range(n):
+        yield v[i] * (i + 1)
+
+
+@program(X, engine="compiled", smooth=True)
+def a_generator_whose_names_the_function_may_bind_anew(x):
+    u, v, n = x * 2, np.sin(x), 2.0
+
+    def total():
+        nonlocal v, n
+        return sum(growing(u, 3))
+
+    return total() * np.sum(u * v) * n

@@ -271,7 +271,7 @@ class Generators:
     def free_name(self, wish: str, others=frozenset()) -> str:
         """A name that nothing in the function has, and that is none of `others`."""
         if self.written_names is None:
-            self.written_names = {n.id for n in gast.walk(self.found.node) if isinstance(n, gast.Name)}
+            self.written_names = syntax.written(self.found.node)
         while wish in self.written_names or wish in self.made_names or wish in others:
             wish += "_"
         self.made_names.add(wish)

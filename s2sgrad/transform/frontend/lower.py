@@ -224,9 +224,9 @@ class Lowering(
         self.defined = dict(defined_functions(body))
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         self.made_names: set = set()
-        body = self.without_generators(body)
-        self.identifiers: set = set(self.local)
         outer = set().union(*map(syntax.declared, body))
+        self.identifiers: set = self.local | outer
+        body = self.without_generators(body)
         for statement in body:
             self.local |= self.names.stores(statement)
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)

@@ -112,7 +112,7 @@ class Positions:
     def new_name(self, wish: str) -> str:
         """A name that nothing in the function has, to be assigned once."""
         if self.written_names is None:
-            self.written_names = {n.id for n in gast.walk(self.found.node) if isinstance(n, gast.Name)}
+            self.written_names = syntax.written(self.found.node)
         while wish in self.written_names or wish in self.identifiers or wish in self.env or wish in self.local:
             wish += "_"
         self.local.add(wish)

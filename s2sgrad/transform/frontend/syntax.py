@@ -145,6 +145,17 @@ def declared(node) -> set:
     return set().union(*map(declared, children(node)))
 
 
+def written(node) -> set:
+    """All names that stand in a piece of syntax, in functions in it, too.
+
+    >>> sorted(written(gast.parse("def f(a, b=c):\\n    nonlocal d\\n    return a")))
+    ['a', 'b', 'c', 'd']
+    """
+    nodes = list(gast.walk(node))
+    names = {n.id for n in nodes if isinstance(n, gast.Name)}
+    return names.union(*(n.names for n in nodes if isinstance(n, (gast.Global, gast.Nonlocal))))
+
+
 def rebound(node) -> frozenset:
     """The names of enclosing functions that ``nonlocal`` statements in a function, at any depth, let it bind anew."""
     return frozenset(name for n in walk(node) if isinstance(n, gast.Nonlocal) for name in n.names)
