@@ -655,6 +655,28 @@ def as_gradient(d, x, owned=False):
     return None
 
 
+def as_cotangent(d, x):
+    """The cotangent `d` of `x` with zeros where it has none: as `as_gradient`, with dicts in the place of records.
+
+    Examples
+    --------
+    >>> class Point:
+    ...     def __init__(self, x, y):
+    ...         self.x, self.y = x, y
+    >>> as_cotangent([None, {"x": 2.0, "y": None}], [Point(1.0, 2.0), Point(3.0, 4.0)])
+    [{'x': 0.0, 'y': 0.0}, {'x': 2.0, 'y': 0.0}]
+    """
+    if isinstance(x, (tuple, list)):
+        items = [as_cotangent(part(d, i), item) for i, item in enumerate(x)]
+        return items if isinstance(x, list) else tuple(items)
+    if isinstance(x, dict):
+        return {key: as_cotangent(d and d.get(key), item) for key, item in x.items()}
+    names = getattr(type(x), "__dataclass_fields__", None) or getattr(x, "__dict__", None)
+    if names:
+        return {name: as_cotangent(d and d.get(name), getattr(x, name)) for name in names}
+    return as_gradient(d, x)
+
+
 def _class_of_all(x):
     """The class of all elements of a list or tuple, if that is `float` or `np.float64`; else None."""
     classes = set(map(type, x)) if type(x) in (list, tuple) else ()

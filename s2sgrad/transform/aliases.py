@@ -50,7 +50,7 @@ UNCHANGED = {np.asarray, np.asanyarray}  # an array itself
 _SHAPES = {
     np.zeros_like: (0,), np.ones_like: (0,), np.empty_like: (0,), np.full_like: (0,), np.shape: (0,), np.size: (0,),
     np.ndim: (0,), len: (0,), operator.is_: (0, 1), arrays.is_same: (0, 1),
-    arrays.unbroadcast: (1,), arrays.as_gradient: (1,), arrays.widened: (1,),
+    arrays.unbroadcast: (1,), arrays.as_gradient: (1,), arrays.as_cotangent: (1,), arrays.widened: (1,),
     arrays.zeros_of: (0,), arrays.from_rows: (1,), arrays.from_items: (1,), arrays.slots_of: (0,), arrays.embed: (1,),
     shapes.conversion_pullback: (2,), shapes.like_arrays: (1,), arrays.hit_count: (2,), arrays.shared_out: (1,),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -102,3 +102,46 @@ def fields_and_properties_named_like_attributes_of_arrays(x):
 @program(Sized(np.array([1.0, 2.0]), np.array([3.0, 4.0])), engine="compiled")
 def fields_of_an_argument_named_like_attributes_of_arrays(sized):
     return np.sum(sized.size * sized.shape) * sized.ndim
+
+
+@dataclass
+class Moment:
+    t: float
+    u: object
+    n: int = 0
+
+    def after(self, dt):
+        return replace(self, t=self.t + dt, u=self.u * (1 + dt), n=self.n + 1)
+
+
+@program(np.array([0.5, 1.5, 2.0]), engine="compiled", smooth=True)
+def records_that_a_loop_keeps_and_one_of_them_read(x):
+    moment = Moment(0.0, x[:2] * 2.0)
+    kept = []
+    for _ in range(3):
+        kept.append(moment)
+        moment = moment.after(x[1] * 0.1)
+    moment = kept[1]
+    return np.sum(moment.u) * moment.t
+
+
+class Step:
+    def __init__(self, t, u):
+        self.t, self.u = t, u
+
+
+@program(np.array([0.5, 1.5, 2.0]), 1, engine="compiled", smooth=True)
+def objects_that_a_loop_keeps_and_one_of_them_read(x, k):
+    step = Step(x[0], x[:2] * 2.0)
+    kept = [step]
+    for _ in range(3):
+        step = Step(step.t + x[1], step.u * step.t)
+        kept.append(step)
+    return np.sum(kept[k].u) * kept[-k].t + sum([s.t for s in kept[1:]])
+
+
+@program(np.array([0.5, 1.5, 2.0]), 1, engine="compiled", smooth=True)
+def pairs_with_objects_of_which_one_is_read(x, k):
+    pairs = [(Step(v, x * v), v) for v in x]
+    step, v = pairs[k]
+    return np.sum(step.u) * v * pairs[2][0].t

@@ -44,7 +44,15 @@ from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.ir import Constant, Kind, Value
 
-_FRESH = {operator.concat, arrays.as_gradient, arrays.rows_of, arrays.shared_out, arrays.slots_of, arrays.from_items}
+_FRESH = {
+    operator.concat,
+    arrays.as_gradient,
+    arrays.as_cotangent,
+    arrays.rows_of,
+    arrays.shared_out,
+    arrays.slots_of,
+    arrays.from_items,
+}
 _LATER = (gast.Lambda, gast.FunctionDef, gast.GeneratorExp)
 _NO_LISTS = (Kind.NUMBER, Kind.ARRAY)
 _ALL, _ALL_BUT_LAST, _LAST = slice(None), slice(None, -1), slice(-1, None)

@@ -19,6 +19,7 @@ from s2sgrad.transform.reverse.cotangents import (
     Scope,
     container_type,
     cotangent_type,
+    holds_records,
     is_container,
     is_of_numbers,
     is_stack,
@@ -246,9 +247,14 @@ class Collecting:
 
     def finished(self, slot, found: Cotangent):
         if found.partial:
-            full = self.build.op(arrays.as_gradient, found.operand, self.read(slot), name=slot_name(slot))
-            return full
+            return self.completed(found.operand, self.read(slot), slot_type(slot), slot_name(slot))
         return found.operand
+
+    def completed(self, d, x, t: Type, name: str = "t"):
+        """A cotangent of the container `x`, of type `t`, with zeros where it has none."""
+        if not holds_records(t):
+            return self.build.op(arrays.as_gradient, d, x, name=name)
+        return self.build.plain(Value(name, cotangent_type(t)), arrays.as_cotangent, (d, x), {})
 
     def operand(self, cotangent, value: Value, path: tuple = (), full: bool = True):
         """A cotangent from `take` as one operand; `full`: zeros where it has none."""
@@ -285,7 +291,7 @@ class Collecting:
             zeros.type = types.of_any_layout(zeros.type)  # what is added to it may be taken for it
             return zeros
         if is_container(t):
-            return self.build.op(arrays.as_gradient, Constant(None), self.read(slot), name=name)
+            return self.completed(Constant(None), self.read(slot), t, name)
         return self.build.op(arrays.zeros_of, self.read(slot), name=name)
 
     def first(self, value):

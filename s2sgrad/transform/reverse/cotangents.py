@@ -73,6 +73,13 @@ def container_type(t: Type, items) -> Type:
     return Type(ir.Kind.LIST if t.kind is ir.Kind.LIST else ir.Kind.TUPLE, items=inner)
 
 
+def holds_records(t: Type) -> bool:
+    """Is it a record whose cotangent is a dict, or a container of such records?"""
+    if t.kind is ir.Kind.RECORD and not issubclass(t.cls, tuple):
+        return True
+    return any(map(holds_records, t.items or ())) or (t.element is not None and holds_records(t.element))
+
+
 def slot_type(slot: Slot) -> Type:
     """The type of the value that a slot is of."""
     value, path = slot

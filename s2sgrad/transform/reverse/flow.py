@@ -414,7 +414,7 @@ class Flow(Operations):
         elif x.type.kind in (Kind.LIST, Kind.TUPLE):
             whole = ordered
         else:
-            whole = self.build.op(arrays.as_gradient, ordered, x)
+            whole = self.completed(ordered, x, x.type)
         self.add(x, whole)
 
     def saved(self, s: ir.For, forward: ir.Block, block: ir.Block, sources: list):

@@ -312,10 +312,11 @@ class Operations(Collecting):
         if known is None and isinstance(d, Value) and self.scope.get((x, ())) is None:
             self.scope.set((x, ()), Cotangent(d, owned=True, partial=partial))  # what is cut out is a list of its own
         elif known is None or not partial:
-            self.add(x, self.build.op(arrays.as_gradient, d, x) if partial else d)
+            self.add(x, self.completed(d, x, x.type) if partial else d)
         else:
             for key, item in self.parts(d, x.type).items():
-                self.add(x, self.build.op(arrays.as_gradient, item, self.read((x, (key,)))), (key,))
+                slot = (x, (key,))
+                self.add(x, self.completed(item, self.read(slot), slot_type(slot)), (key,))
 
     def lengthened(self, base: Value, rest, index) -> None:
         """The adjoint of taking away the last element of a list, or the first, which is there: nothing comes to it."""
