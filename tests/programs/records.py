@@ -125,23 +125,18 @@ def records_that_a_loop_keeps_and_one_of_them_read(x):
     return np.sum(moment.u) * moment.t
 
 
-class Step:
-    def __init__(self, t, u):
-        self.t, self.u = t, u
-
-
 @program(np.array([0.5, 1.5, 2.0]), 1, engine="compiled", smooth=True)
-def objects_that_a_loop_keeps_and_one_of_them_read(x, k):
-    step = Step(x[0], x[:2] * 2.0)
+def records_that_a_loop_keeps_and_several_of_them_read(x, k):
+    step = Moment(x[0], x[:2] * 2.0)
     kept = [step]
     for _ in range(3):
-        step = Step(step.t + x[1], step.u * step.t)
+        step = Moment(step.t + x[1], step.u * step.t)
         kept.append(step)
     return np.sum(kept[k].u) * kept[-k].t + sum([s.t for s in kept[1:]])
 
 
 @program(np.array([0.5, 1.5, 2.0]), 1, engine="compiled", smooth=True)
-def pairs_with_objects_of_which_one_is_read(x, k):
-    pairs = [(Step(v, x * v), v) for v in x]
+def pairs_with_records_of_which_one_is_read(x, k):
+    pairs = [(Moment(v, x * v), v) for v in x]
     step, v = pairs[k]
     return np.sum(step.u) * v * pairs[2][0].t
