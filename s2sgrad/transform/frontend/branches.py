@@ -10,6 +10,7 @@ import gast
 
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.frontend import resolve, syntax
+from s2sgrad.transform.frontend.heap import said
 from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     LEFT,
@@ -221,17 +222,17 @@ class Branches:
         if a is None or b is None or isinstance(a, Unbound) or isinstance(b, Unbound):
             reason = next(
                 (t.reason for t in (a, b) if isinstance(t, Unbound)),
-                f"{name} may have no value here: it is assigned in one branch only",
+                f"{said(name)} may have no value here: it is assigned in one branch only",
             )
             return Unbound(reason, is_unset(a) and is_unset(b))
         if self.holds_callers(a) or self.holds_callers(b):
-            return Unbound(f"{name} may be a container of the caller's")
+            return Unbound(f"{said(name)} may be a container of the caller's")
         if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value and a.operand is b.operand:
             return a
         if not isinstance(a, ir.Value) or not isinstance(b, ir.Value):
             first, second = self.outside_of(a, then), self.outside_of(b, orelse)
             if first is None or second is None or isinstance(statement, gast.Try):
-                return Unbound(f"{name} is a function that depends on a test")
+                return Unbound(f"{said(name)} is a function that depends on a test")
             return Choice(test, first, second)
         merged = self.merged(name, a, b, statement)
         self.see_sure(name, merged, ((then, a), (orelse, b)))
@@ -260,7 +261,7 @@ class Branches:
         for name, thing in sorted(env.items(), key=lambda entry: self.is_view(entry[1])):
             now = thing
             if thing is not before.get(name) and self.is_function(thing):
-                now = self.outside_of(thing, alive) or Unbound(f"{name} is a function that is made in a branch")
+                now = self.outside_of(thing, alive) or Unbound(f"{said(name)} is a function that is made in a branch")
             elif thing is before.get(name) or not isinstance(thing, ir.Value):
                 pass
             elif thing in given:  # another name of the same

@@ -52,6 +52,19 @@ def is_slot(name: str) -> bool:
     return name.endswith("]")
 
 
+def said(name: str) -> str:
+    """What people call a name of the environment: a slot is an element, or what its key says.
+
+    Examples
+    --------
+    >>> said("x"), said(Container("history", 1).slot(0)), said(Container("state", 2).slot("u"))
+    ('x', 'history[0]', 'u')
+    """
+    called, _, key = name.partition("@")
+    key = key.partition("[")[2].removesuffix("]")
+    return f"{called.removesuffix(key)}[{key}]" if key.isdigit() else called
+
+
 def keys_of(t: ir.Type) -> tuple:
     """The keys of a container of known structure."""
     return tuple(range(len(t.items))) if t.keys is None else t.keys
@@ -137,7 +150,7 @@ class Heap:
         for name, other in list(self.env.items()):
             followed = other.instance if isinstance(other, Bound) else other
             if followed not in self.objects and any(r.root() is own for r in self.regions_under(other)):
-                self.env[name] = Unbound(f"{name.partition('@')[0]} may be, or hold, a container that is changed")
+                self.env[name] = Unbound(f"{said(name)} may be, or hold, a container that is changed")
         keys = None if container.type.keys is None else tuple(now)
         t = dataclasses.replace(container.type, items=tuple(item.type for item in now.values()), keys=keys)
         self.renew_objects({made: self.version(container, t)})
@@ -168,7 +181,7 @@ class Heap:
             if isinstance(held, ir.Value) and held in self.objects:
                 now = self.renewed_object(held, versions, stale)
                 if now is None:
-                    self.env[name] = Unbound(f"{name.partition('@')[0]} holds what is not known")
+                    self.env[name] = Unbound(f"{said(name)} holds what is not known")
                 elif now is not held:
                     self.env[name] = Bound(thing.function, now) if held is not thing else now
 
@@ -224,7 +237,7 @@ class Heap:
             if same and not lively:
                 same = all(self.origin(contents[key]) is self.origin(now[name][key]) for key in contents)
             if not same:
-                self.refuse(f"a loop over {name}, which it changes", statement)
+                self.refuse(f"a loop over {said(name)}, which it changes", statement)
 
     def touches_objects(self, statement) -> bool:
         """Does a statement read a name of a container with slots?"""
@@ -241,7 +254,7 @@ class Heap:
                 self.refuse(f"{label}, a container of arrays, is changed in a way that is not followed")
             keyed = thing in self.made and thing.type.keys is not None  # it is made with these keys
             if thing.type.kind in (Kind.ARRAY, Kind.UNKNOWN) or keyed:
-                self.refuse(f"{name.partition('@')[0]} is changed in a way that is not followed")
+                self.refuse(f"{said(name)} is changed in a way that is not followed")
             thing.type = changing_type(thing.type)
 
     # ------------------------------------------------------------------------------------------- statements

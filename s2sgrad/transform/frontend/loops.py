@@ -11,7 +11,7 @@ import gast
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import effects, resolve, syntax
-from s2sgrad.transform.frontend.heap import is_slot, keys_of
+from s2sgrad.transform.frontend.heap import is_slot, keys_of, said
 from s2sgrad.transform.frontend.kinds import (
     NEVER,
     NUMERIC,
@@ -173,7 +173,9 @@ class Loops(Unrolling, Rows):
         inner_after = after | exposed
 
         def turn():
-            self.env.update({n: Unbound(f"{n} may have no value here", True) for n in stores if n not in self.env})
+            self.env.update(
+                {n: Unbound(f"{said(n)} may have no value here", True) for n in stores if n not in self.env}
+            )
             found = head()
             if self.walk(statement.body, inner_after, tail=False) is NEVER:
                 self.refuse("`raise` at the end of a loop", statement)
@@ -223,7 +225,9 @@ class Loops(Unrolling, Rows):
                             if name in optional:
                                 self.maybe.add(value)
                         parameters[name] = self.env[name] = parameters[first]
-                self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
+                self.env.update(
+                    (name, Unbound(f"{said(name)} may share memory with what a loop changes")) for name in lost
+                )
                 for one, other in shared:
                     for r in self.regions_of(parameters[one]):
                         for q in self.regions_under(self.env.get(other)):
@@ -258,7 +262,9 @@ class Loops(Unrolling, Rows):
             elif is_lost(before.get(name)):  # it may run no turn
                 self.env[name] = before[name]
             elif isinstance(before.get(name), Unbound) and name not in self.partial and not runs(made, self.namespace):
-                self.env[name] = Unbound(f"{name} may be what an earlier turn of the loop around this one has left")
+                self.env[name] = Unbound(
+                    f"{said(name)} may be what an earlier turn of the loop around this one has left"
+                )
             elif name in state:
                 t, active = state[name]
                 last = end[name]
@@ -289,11 +295,13 @@ class Loops(Unrolling, Rows):
             else:
                 thing = end.get(name)
                 self.env[name] = (
-                    thing if isinstance(thing, Unbound) else Unbound(f"{name} is a function that depends on a loop")
+                    thing
+                    if isinstance(thing, Unbound)
+                    else Unbound(f"{said(name)} is a function that depends on a loop")
                 )
         for name in stores - set(names):
             self.env.pop(name, None)
-        self.env.update((name, Unbound(f"{name} may share memory with what a loop changes")) for name in lost)
+        self.env.update((name, Unbound(f"{said(name)} may share memory with what a loop changes")) for name in lost)
         self.carried_on = carried_on
         block.results = tuple(results)
         return made, carried, block
@@ -378,12 +386,14 @@ class Loops(Unrolling, Rows):
                 ):
                     continue
                 if name in state or self.is_function(start):
-                    self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
+                    self.refuse(
+                        f"{said(name)} stands for different kinds of things in the turns of this loop", statement
+                    )
                 continue
             if start is not None and not isinstance(start, (ir.Value, Unbound)):
-                self.refuse(f"{name} stands for different kinds of things in the turns of this loop", statement)
+                self.refuse(f"{said(name)} stands for different kinds of things in the turns of this loop", statement)
             if (self.holds_callers(thing) or self.holds_callers(start)) and self.same_object(thing, start) is None:
-                self.refuse(f"{name} stands for different containers in the turns of this loop", statement)
+                self.refuse(f"{said(name)} stands for different containers in the turns of this loop", statement)
             t, active = thing.type, self.activity(thing)
             none = self.is_none(start) is True and any_active(active) and is_optional(t)
             if (none or thing in self.maybe) and name not in optional:

@@ -59,7 +59,7 @@ from s2sgrad.transform.frontend.edits import Edits
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.generators import Generators
-from s2sgrad.transform.frontend.heap import Heap
+from s2sgrad.transform.frontend.heap import Heap, said
 from s2sgrad.transform.frontend.hoisting import perhaps_changing, without_maps
 from s2sgrad.transform.frontend.inheritance import Inheritance, written_out
 from s2sgrad.transform.frontend.iterators import Iterators
@@ -443,7 +443,7 @@ class Lowering(
             found = lower()
             changed = [name for name, thing in before.items() if self.env.get(name) is not thing]
             if changed:
-                self.refuse(f"{text(node)} changes {changed[0].partition('@')[0]}, and may not be evaluated", node)
+                self.refuse(f"{text(node)} changes {said(changed[0])}, and may not be evaluated", node)
             return found
 
         return self.branch(lowered)

@@ -16,7 +16,7 @@ from s2sgrad.rules import table
 from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
-from s2sgrad.transform.frontend.heap import is_slot, keys_of
+from s2sgrad.transform.frontend.heap import is_slot, keys_of, said
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.scan import mutable_names
 from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Partial, Unbound, functions_held
@@ -245,7 +245,7 @@ class Writes(WritingCalls):
         for name, thing in given.items():
             inner.assign_name(name, thing)
         result = inner.walk(inner.body, inner.called_later().union(rebound), tail=True)
-        lost = {name: Unbound(f"{name} may have no value here") for name in self.env}
+        lost = {name: Unbound(f"{said(name)} may have no value here") for name in self.env}
         now = {name: inner.env.get(outer_name(name), lost[name]) for name in self.env}
         self.env = now | {name: thing for name, thing in inner.env.items() if is_slot(name)}
         for name in rebound:
@@ -397,7 +397,7 @@ class Writes(WritingCalls):
             if not (isinstance(thing, ir.Value) and thing in self.objects) and self.meet(old, thing):
                 self.compare(thing, old, new, done)
                 again = self.renewed(thing, done)
-                reason = f"{name} may share memory with an array that is changed"
+                reason = f"{said(name)} may share memory with an array that is changed"
                 self.env[name] = Unbound(reason) if again is None else again
         self.renew_objects()
 

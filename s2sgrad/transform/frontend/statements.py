@@ -17,6 +17,7 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve, syntax
+from s2sgrad.transform.frontend.heap import said
 from s2sgrad.transform.frontend.kinds import (
     SEQUENCES,
     any_active,
@@ -101,7 +102,7 @@ class Statements:
     def statement_Pass(self, statement, after):
         for name in getattr(statement, "unbinds", ()):
             if getattr(self.env.get(name), "partial", False):
-                self.env[name] = Unbound(f"{name} may have been bound before what is tried raised an exception")
+                self.env[name] = Unbound(f"{said(name)} may have been bound before what is tried raised an exception")
 
     def statement_Expr(self, statement, after):
         if isinstance(statement.value, gast.Constant) or self.list_statement(statement):

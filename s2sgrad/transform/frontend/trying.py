@@ -13,6 +13,7 @@ import gast
 
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend.heap import said
 from s2sgrad.transform.frontend.kinds import is_live
 from s2sgrad.transform.frontend.scan import expressions_of, jumps
 from s2sgrad.transform.frontend.values import Unbound
@@ -274,7 +275,7 @@ class Trying:
         bound = set().union(*map(self.names.stores, statement.body))
         for name, thing in before.items():
             if self.env.get(name) is not thing and name not in bound:
-                self.refuse(f"what is tried here changes {name.partition('@')[0]}", statement)
+                self.refuse(f"what is tried here changes {said(name)}", statement)
         for s in walk.statements(block):
             if isinstance(s, CHANGES):
                 self.refuse(f"what is tried here changes {s.into.name}", statement)
