@@ -172,7 +172,7 @@ class Compiled:
         if self.left:
             test = "{kinds}({left}) == {before}"
             objects = {"kinds": trees.kinds, "left": self.left, "before": trees.kinds(self.left)}
-            self.guards += (Guard(test, objects, "the defaults hold values of the kinds that they held"),)
+            self.guards += (Guard(test, objects, "the kinds of the values in defaults"),)
 
     def are_apart(self, call) -> bool:
         """Do the arrays of a call share no memory, neither with each other nor with those that are read outside?"""

@@ -1,6 +1,7 @@
 """What `explain` shows: which functions a derivative reached, how each one runs, and why."""
 
 import io
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,8 @@ class Explanation:
     title : str
     rows : tuple of Row
     guards : tuple of str
-        What the compiled code assumes of names outside of the functions.
+        What the compiled code assumes to stay as it was outside of the functions: what names stand for, and what kind
+        of value that is.
     """
 
     title: str
@@ -68,17 +70,20 @@ class Explanation:
             lines.append(f"  {row.function}  {row.engine}  {row.where}".rstrip())
             lines += [f"      {text}" for text in row.remarks()]
         if self.guards:
-            lines.append(f"  compiled again when this changes: {'; '.join(self.guards)}")
+            lines += textwrap.wrap(self._assumed(), 120, initial_indent="  ", subsequent_indent="      ")
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _assumed(self) -> str:
+        return f"compiled again when one of these is not what it was: {', '.join(self.guards)}"
 
     def __rich__(self) -> "Table":
         from rich.table import Table
 
         table = Table(title=self.title, title_justify="left", title_style="bold", caption_justify="left")
         if self.guards:
-            table.caption = f"compiled again when this changes: {'; '.join(self.guards)}"
+            table.caption = _plain(self._assumed())
         for name in ("function", "engine", "where", "why"):
             table.add_column(name, overflow="fold")
         for row in self.rows:

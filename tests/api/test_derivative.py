@@ -18,6 +18,8 @@ import s2sgrad
 from s2sgrad import GradientCheckError, elementwise_grad, grad, value_and_grad, vjp
 from s2sgrad.rules import table
 
+SCALES = np.array([1.0, 2.0, 3.0])
+
 
 def loss(w, x, y=1.0):
     """Squared error.
@@ -137,7 +139,21 @@ class TestExplain:
         half = importlib.import_module("neighbour_of_derivative").half
         g = grad(lambda x: half(x) * np.prod(x))
         g(np.ones(3))
-        assert str(g.explain()).count("np is the module numpy") == 1
+        assert g.explain().guards.count("np") == 1
+
+    def test_what_is_assumed_is_told_in_short_lines(self):
+        def f(x):
+            return np.sum(np.sin(x) * SCALES) + np.prod(np.cos(x) + np.tanh(x)) + loss(np.max(x), np.min(x))
+
+        g = grad(f)
+        g(np.ones(3))
+        lines = str(g.explain()).splitlines()
+        start = next(i for i, line in enumerate(lines) if "compiled again" in line)
+        assert lines[start].startswith("  compiled again when one of these is not what it was: ")
+        told = " ".join(line.strip() for line in lines[start:])
+        assert "np, numpy.sum, numpy.sin, SCALES (an array of float64 with 1 axes), numpy.prod" in told
+        assert "loss (the function loss), the code and the defaults of loss" in told
+        assert len(lines) > start + 1 and all(len(line) <= 120 for line in lines[start:])
 
     def test_before_any_call(self):
         assert "no call yet" in str(grad(loss).explain())

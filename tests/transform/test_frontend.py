@@ -285,12 +285,12 @@ def test_guards_say_what_is_assumed(monkeypatch):
 
     guards = {g.text: g for g in lower(f, X).guards}
     assert {
-        "f has the code and the defaults it had",
-        "np is the module numpy",
-        "OUTSIDE is an array of float64 with 1 axes",
-        "math is the module math",
+        "the code and the defaults of f",
+        "np",
+        "OUTSIDE (an array of float64 with 1 axes)",
+        "math",
     } <= guards.keys()
-    data = guards["OUTSIDE is an array of float64 with 1 axes"]
+    data = guards["OUTSIDE (an array of float64 with 1 axes)"]
     assert data.check()
     monkeypatch.setitem(f.__globals__, "OUTSIDE", np.ones(5))
     assert data.check()

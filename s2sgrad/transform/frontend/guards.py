@@ -23,7 +23,7 @@ class Guard:
     objects : dict
         The objects that the fields stand for.
     text : str
-        What is assumed, for people.
+        What is assumed not to change, for people.
     """
 
     test: str
@@ -46,7 +46,7 @@ def together(guards) -> Callable[[], bool]:
     Examples
     --------
     >>> names = {"k": 2.0}
-    >>> guard = Guard("type({names}['k']) is float", {"names": names}, "k is a float")
+    >>> guard = Guard("type({names}['k']) is float", {"names": names}, "k (a float)")
     >>> holds = together([guard])
     >>> holds()
     True

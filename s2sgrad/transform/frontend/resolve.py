@@ -64,7 +64,7 @@ class Outside:
     >>> outside.name("np").value is np, outside.name("k").operand.type.dtype
     (True, 'float')
     >>> [guard.text for guard in outside.guards.values()]
-    ['np is the module numpy', 'k is a float']
+    ['np', 'k (a float)']
     """
 
     def __init__(self, namespace: ir.Namespace, guards: dict, known: dict):
@@ -145,10 +145,10 @@ class Outside:
         place, text = self.places[id(base)], gast.unparse(as_code(base.operand).node)
         if named:
             keys = Place(f"list({place.expression})", place.objects)
-            self._guard(keys, text, "{now} == {keys}", {"keys": list(base.value)}, f"the keys of {text} are the same")
+            self._guard(keys, text, "{now} == {keys}", {"keys": list(base.value)}, f"the keys of {text}")
             return found
         length = Place(f"len({place.expression})", place.objects)
-        self._guard(length, text, "{now} == {n}", {"n": len(found)}, f"{text} has {len(found)} elements")
+        self._guard(length, text, "{now} == {n}", {"n": len(found)}, f"the length of {text}")
         return found
 
     def _know(self, value, node, place: "Place | None", text: str, reads=None) -> Known:
@@ -167,7 +167,8 @@ class Outside:
             # a bound method (`np.add.reduce` too) is a new object each time it is looked up
             bound = not isinstance(getattr(value, "__self__", None), (NoneType, ModuleType))
             test = "{now} == {value}" if bound else "{now} is {value}"
-            self._guard(place, text, test, {"value": value}, f"{text} is {kind} {what}")
+            told = isinstance(value, ModuleType) or is_trusted(value)  # its name says it
+            self._guard(place, text, test, {"value": value}, text if told else f"{text} ({kind} {what})")
             self.follow(value)
             plain = isinstance(value, (ModuleType, type, FunctionType, MethodType)) or is_trusted(value)
             return Known(value, ir.Code(node, reads, function_type(value, None if plain else type(value))))
@@ -178,14 +179,14 @@ class Outside:
             test, objects = "{same}({now}, {value})", {"same": alike, "value": sample}
             if cls is not np.ndarray:
                 objects["value"] = objects["value"].view(cls)
-            note = f"{text} is an array of {value.dtype} with {value.ndim} axes"
+            note = f"{text} (an array of {value.dtype} with {value.ndim} axes)"
         elif found.kind is ir.Kind.OTHER and not isinstance(value, (str, bytes)):
             # what its attributes are is looked up in this very object
             test, objects = "{now} is {value}", {"value": value}
-            note = f"{text} is None" if value is None else f"{text} is this {cls.__name__}"
+            note = f"{text} (None)" if value is None else f"{text} (this {cls.__name__})"
         else:
             test, objects = "type({now}) is {cls}", {"cls": cls}
-            note = f"{text} is a {cls.__name__}"
+            note = f"{text} (a {cls.__name__})"
         self._guard(place, text, test, objects, note)
         return Known(value, ir.Code(node, reads, found))
 
@@ -213,7 +214,7 @@ class Outside:
         if function.__code__.co_kwonlyargcount:
             test += " and {f}.__kwdefaults__ is {named}"
             objects["named"] = function.__kwdefaults__
-        self.guards[key] = Guard(test, objects, f"{function.__name__} has the code and the defaults it had")
+        self.guards[key] = Guard(test, objects, f"the code and the defaults of {function.__name__}")
 
     def method_of(self, cls, attr: str, function, above=None) -> None:
         """Assume that `function` is what a class has under the name `attr`, or what its property there calls.
@@ -233,7 +234,7 @@ class Outside:
                 test = f"{{cls}}.{attr} is {{function}}"
                 del objects["attribute"]
             what = f"{cls.__name__}.{attr}" if above is None else f"what {above.__name__}.{attr} inherits"
-            self.guards[key] = Guard(test, objects, f"{what} is the function {function.__name__}")
+            self.guards[key] = Guard(test, objects, f"{what} (the function {function.__name__})")
             self.follow(function)
 
     def _type(self, value, text: str) -> ir.Type:
