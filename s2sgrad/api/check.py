@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,15 +25,22 @@ class Agreement:
         The largest difference, relative to the size of the gradient.
     where : str
         The entry that it was found at.
+    symmetric : tuple of str
+        The arguments that are symmetric (or Hermitian) matrices, with a gradient that is so, too, and were compared
+        along symmetric directions only: the derivative of what reads one triangle, as ``np.linalg.cholesky`` does.
     """
 
     entries: int
     worst: float
     where: str
+    symmetric: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         entries = "entry agrees" if self.entries == 1 else "entries agree"
-        return f"{self.entries} {entries}; largest relative difference {self.worst:.1e}, at {self.where}"
+        text = f"{self.entries} {entries}; largest relative difference {self.worst:.1e}, at {self.where}"
+        if self.symmetric:
+            text += f"; {', '.join(self.symmetric)} compared along symmetric directions"
+        return text
 
 
 def check(primal, gradients, arguments, function: str) -> Agreement:
@@ -55,7 +63,7 @@ def check(primal, gradients, arguments, function: str) -> Agreement:
         Naming the entry that is worst, and whether the function has a derivative there at all.
     """
     values = [trees.map_leaves(_widened, value) for _, value in arguments]
-    compared = []
+    compared, symmetric = [], []
     for i, (name, original) in enumerate(arguments):
         paths = trees.leaves_with_paths(original)
         claimed = trees.leaves(gradients[i])
@@ -72,18 +80,19 @@ def check(primal, gradients, arguments, function: str) -> Agreement:
                 )
             single = getattr(np.asarray(leaf).dtype, "itemsize", 8) <= (8 if np.iscomplexobj(leaf) else 4)
             allowed = 1e-2 if single and np.asarray(leaf).dtype.kind not in "iu" else 1e-5
-            for entry, direction in _directions(leaf):
-                parts = np.real(np.conj(np.asarray(claimed[j], direction.dtype)) * direction)
-                got = float(np.sum(parts, where=direction != 0))
-                at, step = _line(primal, values, i, j, direction)
-                size = max(abs(got) if np.isfinite(got) else 0.0, 1e-3 * float(scale), 1e-8)
-                compared.append(_compared(f"{name}{path}{entry}", at, step, got, size, allowed))
+
+            against = partial(_line, primal, values, i, j), claimed[j], f"{name}{path}", float(scale), allowed
+            found = _along(_directions(leaf), *against)
+            if any(c.excess > 1 for c in found) and _is_hermitian(leaf) and _is_hermitian(claimed[j]):
+                found = _along(_symmetric(_directions(leaf)), *against)
+                symmetric.append(f"{name}{path}")
+            compared += found
     if not compared:
         return Agreement(0, 0.0, "nothing")
     worst = max(compared, key=lambda c: (c.excess > 1 and c.obstacle is None, c.excess))
     if worst.excess > 1:
         raise GradientCheckError(worst.complaint(function))
-    return Agreement(len(compared), worst.error, worst.where)
+    return Agreement(len(compared), worst.error, worst.where, tuple(symmetric))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,18 @@ class _Comparison:
             f"gradient of {function} cannot be checked at {self.where}: the function {self.obstacle} ({seen}). "
             "Check it at another point"
         )
+
+
+def _along(directions, line, claimed, what: str, scale: float, allowed: float) -> list[_Comparison]:
+    """Compare the gradient of one leaf with the function's slopes along each of the directions."""
+    found = []
+    for entry, direction in directions:
+        parts = np.real(np.conj(np.asarray(claimed, direction.dtype)) * direction)
+        got = float(np.sum(parts, where=direction != 0))
+        at, step = line(direction)
+        size = max(abs(got) if np.isfinite(got) else 0.0, 1e-3 * scale, 1e-8)
+        found.append(_compared(f"{what}{entry}", at, step, got, size, allowed))
+    return found
 
 
 def _compared(where, at, step, got, size, allowed) -> _Comparison:
@@ -154,6 +175,27 @@ def _directions(leaf):
     if count > MOST:
         direction = rng.normal(size=shape) + (1j * rng.normal(size=shape) if complex_ else 0.0)
         yield " along a random direction", direction / np.sqrt(count)
+
+
+def _is_hermitian(a) -> bool:
+    """Is it a matrix (or a stack of them) that is its own conjugate transpose, to rounding?
+
+    Examples
+    --------
+    >>> _is_hermitian(np.array([[1, 2j], [-2j, 3]])), _is_hermitian(np.array([[1, 2], [0, 3]])), _is_hermitian(2.0)
+    (True, False, False)
+    """
+    if np.ndim(a) < 2 or a.shape[-1] != a.shape[-2]:
+        return False
+    return np.allclose(a, np.conj(np.swapaxes(a, -1, -2)), rtol=1e-6, atol=1e-9 * np.max(np.abs(a), initial=0.0))
+
+
+def _symmetric(directions):
+    """Those of the directions that lead to no matrix twice, each with its mirror image."""
+    for text, direction in directions:
+        both = (direction + np.conj(np.swapaxes(direction, -1, -2))) / 2
+        if np.any(both) and (np.any(np.tril(direction)) or np.count_nonzero(direction) > 1):
+            yield f"{text} and its mirror image" * (not np.array_equal(both, direction)) or text, both
 
 
 def _line(primal, values, i, j, direction) -> tuple:

@@ -21,6 +21,18 @@ from s2sgrad.rules import table
 SCALES = np.array([1.0, 2.0, 3.0])
 
 
+def twice_too_much(a):
+    return np.linalg.cholesky(a)
+
+
+def one_sided(a):
+    return a * 1.0
+
+
+table.vjp(twice_too_much, a=lambda g, out, a: 2.0 * (a @ a))
+table.vjp(one_sided, a=lambda g, out, a: g + g.T)
+
+
 def loss(w, x, y=1.0):
     """Squared error.
 
@@ -263,6 +275,22 @@ class TestCheck:
 
     def test_a_kink_is_near(self):
         grad(lambda x: np.sum(np.maximum(x, 0.0))).check(np.array([5e-4, -1e-4, 1.0]))
+
+    def test_gradients_of_what_reads_one_triangle_are_symmetric(self):
+        a = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
+        agreement = grad(lambda a: np.sum(np.linalg.cholesky(a))).check(a)
+        assert agreement.symmetric == ("a",) and agreement.entries == 6
+        assert str(agreement).endswith("; a compared along symmetric directions")
+        grad(lambda p: np.sum(np.linalg.eigvalsh(p["s"]) ** 3)).check({"s": a})
+        hermitian = a + 0.3j * (np.tri(3) - np.tri(3).T)
+        assert grad(lambda z: np.sum(np.abs(np.linalg.cholesky(z)))).check(hermitian).entries == 9
+        grad(lambda a: np.sum(np.linalg.cholesky(a))).check(np.stack([a, a + np.eye(3)]))
+
+        assert grad(lambda a: np.sum(np.linalg.inv(a))).check(a).symmetric == ()
+        with pytest.raises(GradientCheckError, match=r"wrong, worst at a\[\d, \d\]"):
+            grad(lambda a: np.sum(twice_too_much(a)), mode="tape").check(a)
+        with pytest.raises(GradientCheckError, match=r"gradient of .* is wrong"):
+            grad(lambda a: np.sum(one_sided(a) * np.tri(3)), mode="tape").check(a)
 
     @pytest.mark.parametrize(
         ("function", "x", "what"),
