@@ -92,7 +92,8 @@ def _by_source(function):
         except MissingRuleError as error:
             cause = error.__cause__ if isinstance(error.__cause__, MissingRuleError) else error  # the innermost
             what = str(cause).partition("\n")[0]
-            if "._" in what.partition(" ")[0]:  # a helper of NumPy's own: its name says nothing to the user
+            name = what.partition(" has no ")[0]
+            if "._" in name or "." not in name:  # a helper of a library's own: its name says nothing to the user
                 raise missing(function) from None
             raise missing(function, f"in {full_name(function)}: {what}") from cause
         except Exception as error:

@@ -6,7 +6,7 @@ from s2sgrad.runtime.arguments import kept_arguments
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.keywords import starred, takes_any_keyword
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.refusals import missing, title
+from s2sgrad.runtime.refusals import not_covered, title, without_derivative_by
 from s2sgrad.runtime.results import PICK, carries
 
 _ndarray = np.ndarray
@@ -66,9 +66,9 @@ def _named(rule, arguments, function):
     variadic = starred(rule)
     for k in arguments.kwargs:
         if k not in names and not takes_any_keyword(rule):
-            raise missing(function, f"the rule of {title(function)} does not cover the keyword {k!r}")
+            raise not_covered(function, f"the keyword {k!r}")
     if len(arguments.args) > len(names) and variadic is None:
-        raise missing(function, f"the rule of {title(function)} covers {len(names)} arguments")
+        raise not_covered(function, f"{len(arguments.args)} arguments by position")
     found = []
     for path in arguments.paths:
         head, rest = path[0], path[1:]
@@ -82,10 +82,7 @@ def _named(rule, arguments, function):
             if getattr(function, "__module__", None) == _HELPERS:
                 found.append(None)  # only its shape and type count
                 continue
-            raise missing(
-                function,
-                f"the rule of {title(function)} has no derivative for the argument {head!r}",
-            )
+            raise without_derivative_by(function, head)
         found.append((head, rest))
     return found
 

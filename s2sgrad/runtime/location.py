@@ -16,7 +16,7 @@ _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = os.sep + os.path.join("site-packages", "")
 
 
-def _is_users(name: str) -> bool:
+def is_users_file(name: str) -> bool:
     """Whether a file is neither ours, NumPy's or SciPy's, nor of the standard library."""
     if name.startswith(_LIBRARIES) or _SCIPY in name or name.startswith(("<__array_function__", "<frozen ")):
         return False
@@ -32,7 +32,7 @@ def user_location() -> Location:
     """The innermost running line that is neither ours nor a library's."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
-        if _is_users(frame.f_code.co_filename):
+        if is_users_file(frame.f_code.co_filename):
             break
         frame = frame.f_back
     return _location(frame, frame.f_lineno, frame.f_lasti)
@@ -42,7 +42,7 @@ def location_of(error: BaseException) -> Location | None:
     """The innermost of the user's lines that an exception came through; None where there is none."""
     trace, found = error.__traceback__, None
     while trace is not None:
-        if _is_users(trace.tb_frame.f_code.co_filename):
+        if is_users_file(trace.tb_frame.f_code.co_filename):
             found = trace
         trace = trace.tb_next
     return found and _location(found.tb_frame, found.tb_lineno, found.tb_lasti)
@@ -53,7 +53,7 @@ def raised_in_library(error: BaseException) -> bool:
     trace = error.__traceback__
     while trace.tb_next is not None:
         trace = trace.tb_next
-    return not _is_users(trace.tb_frame.f_code.co_filename)
+    return not is_users_file(trace.tb_frame.f_code.co_filename)
 
 
 def _location(frame, line: int, instruction: int) -> Location:

@@ -381,7 +381,11 @@ class _Join:
     def __getitem__(self, key):
         parts = key if isinstance(key, tuple) else (key,)
         if is_active([end for part in parts if isinstance(part, slice) for end in (part.start, part.stop, part.step)]):
-            raise missing(np.arange, "np.r_ and np.c_ have no derivative with respect to the ends of a range")
+            raise missing(
+                np.arange,
+                "np.r_ and np.c_ have no derivative with respect to the ends of a range",
+                "Write start + step * np.arange(n), or use stop_gradient(value) where they are meant to be constant.",
+            )
         out = self._real[plain(key)]
         if not is_active(key):
             return out
@@ -479,8 +483,10 @@ def _draw(real, name):
     def draw(self, *args, **kwargs):
         from s2sgrad.runtime.fallback import is_recording
 
-        if not is_recording() or is_active(args) or is_active(kwargs):
+        if not is_recording():
             return method(self, *args, **kwargs)
+        if is_active(args) or is_active(kwargs):
+            raise missing(method)
         return call_plain(functools.partial(method, self), args, kwargs)
 
     return draw

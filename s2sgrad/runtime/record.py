@@ -18,7 +18,7 @@ from s2sgrad.runtime.keywords import by_name, keyword_names
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.operands import as_data
-from s2sgrad.runtime.refusals import missing, title, unseen
+from s2sgrad.runtime.refusals import missing, not_covered, unseen, without_derivative_by
 from s2sgrad.runtime.results import carries, without_derivative, wrap, wrap_views
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
 from s2sgrad.runtime.views import ITEM, along, duplicate, refresh, replace, write
@@ -183,7 +183,11 @@ SUM_EXACT = Form("sum", spread, make_twin=_spread_recorded, width=1, over=spread
 def _apply_elementwise(function, rule, args, kwargs, arguments):
     arity = len(rule.partials)
     if kwargs and "where" in kwargs and kwargs["where"] is not True:
-        raise missing(function, f"{rule.function!r} with where= and no out= leaves elements undefined")
+        raise missing(
+            function,
+            f"{rule.function!r} with where= and no out= leaves elements undefined",
+            "Pass out=, too, or use np.where.",
+        )
     named = {k: v for k, v in kwargs.items() if k in rule.parameters}
     if named:
         names = rule.parameters
@@ -192,7 +196,7 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
     others = sorted(set(kwargs) - {"dtype", "casting", "order", "subok", "where"})
     if len(args) != arity or others:
         what = f"the keyword {others[0]!r}" if others else f"{len(args)} arguments"
-        raise missing(function, f"the rule of {title(function)} does not cover {what}")
+        raise not_covered(function, what)
     out = function(*arguments.args, **arguments.kwargs)
     if not carries(out):
         return without_derivative(out)
@@ -203,8 +207,7 @@ def _apply_elementwise(function, rule, args, kwargs, arguments):
             return apply(function, tuple(args), kwargs)
         partial = rule.partials[path[0]]
         if partial is unknown:
-            name = rule.parameters[path[0]]
-            raise missing(function, f"the rule of {title(function)} has no derivative for the argument {name!r}")
+            raise without_derivative_by(function, rule.parameters[path[0]])
         if partial is not None:
             active.append(path[0])
             nodes.append(node)

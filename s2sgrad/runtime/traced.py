@@ -21,7 +21,7 @@ from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.operands import reflected_name, yields
 from s2sgrad.runtime.record import apply, assign, call_plain, recorder
-from s2sgrad.runtime.refusals import missing, require_numeric
+from s2sgrad.runtime.refusals import called_library, missing_method, require_numeric
 from s2sgrad.runtime.results import is_view, wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
@@ -457,14 +457,14 @@ def _attribute(self, name):
     if callable(value):
         return _method_without_rule(self, name)
     if self.node is not None and name not in INACTIVE_ATTRIBUTES:
-        raise missing(value, f"the array attribute {name!r} has no derivative rule")
+        raise missing_method(value, f"the array attribute {name!r} has no derivative rule")
     return wrap(value)
 
 
 def _method_without_rule(self, name):
     def call(*args, **kwargs):
         if name not in INACTIVE_METHODS and (is_active(self) or is_active(args) or is_active(kwargs)):
-            raise missing(getattr(plain(self), name), f"the array method {name!r} has no derivative rule")
+            raise missing_method(getattr(plain(self), name), f"the array method {name!r} has no derivative rule")
         return call_plain(getattr(type(plain(self)), name), (self, *args), kwargs)
 
     return call
@@ -549,11 +549,17 @@ LOST = _Lost()
 
 
 def lost(kind):
+    library = called_library()
     LOST.error = TapeError(
-        f"a recorded value is converted to {kind} by code that the tape does not see: its derivative would be lost\n"
-        f"  at {user_location()}\n"
-        "Use NumPy functions and operators on it, or stop_gradient(value) where it is meant to be constant. Where the "
-        "line stores into an array that an object holds, give the attribute a new array instead."
+        f"a recorded value is converted to {kind} by {library or 'code that the tape does not see'}: its derivative "
+        f"would be lost\n  at {user_location()}\n"
+        + (
+            f"Write what {library} does with NumPy functions, give the function that calls it a rule of its own "
+            "(s2sgrad.rules.table.vjp), or use stop_gradient(value) where it is meant to be constant."
+            if library
+            else "Use NumPy functions and operators on it, or stop_gradient(value) where it is meant to be constant. "
+            "Where the line stores into an array that an object holds, give the attribute a new array instead."
+        )
     )
     return LOST.error
 

@@ -53,6 +53,47 @@ def test_conversion_by_c_code_names_the_line():
     assert "stop_gradient" in text
 
 
+def test_code_of_a_library_is_told_by_its_public_name():
+    integrate, optimize = pytest.importorskip("scipy.integrate"), pytest.importorskip("scipy.optimize")
+    interpolate = pytest.importorskip("scipy.interpolate")
+    knots = np.array([0.0, 1.0, 2.0])
+    calls = {
+        "scipy.integrate.solve_ivp": lambda x: integrate.solve_ivp(lambda t, y: -x * y, (0, 1), knots).y.sum(),
+        "scipy.integrate.quad": lambda x: integrate.quad(lambda t: t * x[0], 0, 1)[0],
+        "scipy.optimize.minimize": lambda x: optimize.minimize(lambda y: np.sum((y - x) ** 2), knots).fun,
+        "scipy.optimize.brentq": lambda x: optimize.brentq(lambda y: y * x[0] - 1, -5, 5),
+        "scipy.interpolate.CubicSpline": lambda x: interpolate.CubicSpline(knots, x)(0.5),
+        "pickle.dumps": lambda x: len(pickle.dumps(x)) * x[0],
+    }
+    for name, f in calls.items():
+        f(X)
+        text = raised(TapeError, f)
+        known = "" if name.startswith("pickle") else f" by {name}: its derivative would be lost"
+        assert known in text.splitlines()[0] and "test_errors.py" in text
+        assert (f"Write what {name} does with NumPy functions, give the function that calls it" in text) is bool(known)
+    first, *_ = raised(MissingRuleError, lambda x: integrate.solve_ivp(lambda t, y: -y, (0, 1), x).y.sum()).splitlines()
+    assert first == "scipy.integrate.solve_ivp has no derivative rule, but a derivative has to flow through it"
+
+
+def test_what_to_do_where_there_is_no_rule():
+    linalg = pytest.importorskip("scipy.linalg")
+    a = np.array([[4.0, 1.0], [1.0, 3.0]])
+    text = raised(MissingRuleError, lambda a: np.sum(linalg.cholesky(a)), a)
+    assert text.startswith("scipy.linalg.cholesky has no derivative rule")
+    assert text.splitlines()[-1].startswith("Use numpy.linalg.cholesky, which has one (its conventions may differ)")
+    assert "Write it with functions that have one" in raised(MissingRuleError, lambda a: np.sum(linalg.expm(a)), a)
+    rng = np.random.default_rng(0)
+    drawn = "Draw without it and use what is drawn (m + s * rng.normal(size=n), x[rng.permutation(n)])"
+    text = raised(MissingRuleError, lambda x: np.random.normal(x).sum())
+    assert text.startswith("numpy.random.normal has no derivative rule") and drawn in text
+    text = raised(MissingRuleError, lambda x: rng.normal(x, 1.0).sum())
+    assert text.startswith("numpy.random.Generator.normal has no derivative rule") and drawn in text
+    text = raised(MissingRuleError, lambda x: np.sum(np.cumsum(x, dtype=np.float32)))
+    assert text.startswith("the rule of cumsum does not cover the keyword 'dtype'") and "Register" not in text
+    text = raised(MissingRuleError, lambda x: len(x.tobytes()) * x[0])
+    assert "take it of stop_gradient(value)" in text and "rules.table" not in text
+
+
 def test_write_into_a_plain_array():
     def f(x):
         outside.content[:] = x
