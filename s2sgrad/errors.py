@@ -14,7 +14,8 @@ LONGEST = 100  # of a line that is shown
 class Location:
     """A place in the user's source: where an error, a reason or a derivative line comes from.
 
-    `text` is the line as it stands in the file; `column` says where in it, in bytes, as syntax trees do.
+    `text` is the line as it stands in the file; `column` says where in it, in bytes, as syntax trees do. Where the
+    line is an installed package's, `caller` is the place outside of it that calls it.
     """
 
     file: str
@@ -22,6 +23,7 @@ class Location:
     text: str = ""
     function: str = ""
     column: int = field(default=0, compare=False)
+    caller: "Location | None" = field(default=None, compare=False)
 
     @property
     def excerpt(self) -> str:
@@ -48,7 +50,9 @@ class Location:
         where = f"{self.file}:{self.line}"
         if self.function:
             where += f", in {self.function}"
-        return f"{where}\n    {self.excerpt}" if self.excerpt else where
+        if self.excerpt:
+            where += f"\n    {self.excerpt}"
+        return f"{where}\n  called at {self.caller}" if self.caller else where
 
 
 class S2SGradError(Exception):

@@ -71,6 +71,25 @@ def map_leaves(function, tree):
 # -------------------------------------------------------------------------------- differentiation
 
 
+def _instead(leaf, path: str) -> str:
+    """What to pass in place of a leaf that has no gradient.
+
+    Examples
+    --------
+    >>> _instead(True, ""), _instead("relu", "['act']"), _instead({1.0}, ""), _instead("relu", "")
+    ('convert it to float', 'leave it out of the container', 'pass a list or tuple', 'pass a number or an array')
+    """
+    if isinstance(leaf, (bool, np.bool_, np.ndarray)):
+        return "convert it to float"
+    if isinstance(leaf, (set, frozenset)):
+        return "pass a list or tuple"
+    if path:
+        return "leave it out of the container"
+    if getattr(leaf, "__dict__", None):
+        return "pass the arrays that it holds (in a list, dict or dataclass)"
+    return "pass a number or an array"
+
+
 def require_differentiable(value, name: str, function: str) -> None:
     """Raise an `ArgumentError` that names the first leaf that no derivative can be taken of."""
     if value is None:
@@ -94,7 +113,8 @@ def require_differentiable(value, name: str, function: str) -> None:
             what = f"an array of dtype {leaf.dtype}" if array else f"{_article(cls)} ({_short(leaf)})"
             raise ArgumentError(
                 f"argument {name + path!r} of {function} is {what}: only real and complex numbers and arrays, and "
-                f"containers of them, can be differentiated. Choose other arguments by argnums, or convert it to float"
+                f"containers of them, can be differentiated. "
+                f"Choose other arguments by argnums, or {_instead(leaf, path)}"
             )
 
 

@@ -219,9 +219,10 @@ def _explain(error):
         raise LOST.error from error
     if isinstance(error, (TypeError, ValueError, struct.error)) and _FOREIGN.search(str(error)):
         raise TapeError(
-            f"{type(error).__name__}: {error}\n  at {location_of(error)}\n"
-            "This code takes plain numbers and arrays only. If a derivative flows through the value: use NumPy "
-            "functions on it, or pass stop_gradient(value) where it is meant to be constant."
+            "a recorded value is given to code that takes plain numbers and arrays only "
+            f"({type(error).__name__}: {str(error).strip().partition(chr(10))[0]})\n  at {location_of(error)}\n"
+            "If a derivative flows through the value: use NumPy functions on it, or pass stop_gradient(value) where it "
+            "is meant to be constant."
         ) from error
 
 

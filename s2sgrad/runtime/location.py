@@ -1,5 +1,6 @@
 """Where in the user's source we are: for the tape's errors."""
 
+import dataclasses
 import itertools
 import linecache
 import os
@@ -29,23 +30,31 @@ def is_our_file(name: str) -> bool:
 
 
 def user_location() -> Location:
-    """The innermost running line that is neither ours nor a library's."""
+    """The innermost running line that is neither ours nor a library's; of an installed package, and what calls it."""
     frame = sys._getframe(1)
-    while frame.f_back is not None:
-        if is_users_file(frame.f_code.co_filename):
-            break
+    while frame.f_back is not None and not is_users_file(frame.f_code.co_filename):
         frame = frame.f_back
-    return _location(frame, frame.f_lineno, frame.f_lasti)
+    found, caller = _location(frame, frame.f_lineno, frame.f_lasti), None
+    if _INSTALLED in found.file:
+        while frame is not None and caller is None:
+            file = frame.f_code.co_filename
+            if is_users_file(file) and _INSTALLED not in file:
+                caller = _location(frame, frame.f_lineno, frame.f_lasti)
+            frame = frame.f_back
+    return dataclasses.replace(found, caller=caller) if caller else found
 
 
 def location_of(error: BaseException) -> Location | None:
     """The innermost of the user's lines that an exception came through; None where there is none."""
-    trace, found = error.__traceback__, None
+    trace, found, caller = error.__traceback__, None, None
     while trace is not None:
-        if is_users_file(trace.tb_frame.f_code.co_filename):
+        file = trace.tb_frame.f_code.co_filename
+        if is_users_file(file):
             found = trace
+            caller = caller if _INSTALLED in file else trace
         trace = trace.tb_next
-    return found and _location(found.tb_frame, found.tb_lineno, found.tb_lasti)
+    places = [t and _location(t.tb_frame, t.tb_lineno, t.tb_lasti) for t in (found, caller)]
+    return places[0] if found is caller else dataclasses.replace(places[0], caller=places[1])
 
 
 def raised_in_library(error: BaseException) -> bool:

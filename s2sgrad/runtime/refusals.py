@@ -24,11 +24,8 @@ def full_name(function) -> str:
         homes = ("numpy", "scipy.special")
         module = next((m for m in homes if getattr(sys.modules.get(m), name, None) is function), "")
     parts = module.split(".")
-    for i in range(1, len(parts)):
-        if parts[i].startswith("_"):
-            shown = sys.modules.get(".".join(parts[:i]))
-            module = shown.__name__ if getattr(shown, name, None) is function else module
-            break
+    homes = [".".join(parts[:i]) for i in range(1, len(parts))]
+    module = next((home for home in homes if getattr(sys.modules.get(home), name, None) is function), module)
     owner = getattr(function, "__self__", None)
     cls = type(owner)
     if isinstance(owner, (NoneType, type, ModuleType)):  # it is of no object, but may be a method
@@ -82,9 +79,10 @@ _SIBLINGS = {"scipy.linalg": np.linalg, "scipy.fft": np.fft}
 
 def missing_method(function, what):
     """The error for a derivative that has to flow through a method or an attribute without a rule."""
+    library = called_library()
     return missing(
         function,
-        what,
+        f"in {library}: {what}" if library else what,
         "Use functions of NumPy that have one (docs/functions.md), or take it of stop_gradient(value) where that is "
         "meant to be constant.",
     )

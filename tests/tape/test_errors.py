@@ -4,6 +4,7 @@ import array
 import contextlib
 import copy
 import decimal
+import importlib
 import json
 import operator
 import pickle
@@ -305,6 +306,35 @@ def test_the_line_is_the_users_and_not_the_standard_librarys():
 
     text = raised(MissingRuleError, lambda x: statistics.mean(x))
     assert "test_errors.py" in text and "statistics.py" not in text
+
+
+def test_the_line_of_an_installed_package_says_who_called_it(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "package_that_converts.py"
+    package.parent.mkdir()
+    package.write_text(
+        "import array, json\n\ndef convert(x):\n    return array.array('d', x)[0]\n\ndef fail(x):\n"
+        "    raise TypeError('Traced is no number\\nand more')\n"
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    module = importlib.import_module("package_that_converts")
+
+    def f(x):
+        return module.convert(x)
+
+    def g(x):
+        return module.fail(x)
+
+    first = f.__code__.co_firstlineno + 1
+    text = raised(TapeError, f)
+    assert (
+        f"\n  at {package}:4, in convert\n    return array.array('d', x)[0]\n  called at {__file__}:{first}, in f"
+        in text
+    )
+    text = raised(TapeError, g)
+    assert text.startswith(
+        "a recorded value is given to code that takes plain numbers and arrays only (TypeError: Traced is no number)\n"
+    )
+    assert f"\n  called at {__file__}:{first + 3}, in g\n    return module.fail(x)\n" in text
 
 
 def test_copies_are_followed():
