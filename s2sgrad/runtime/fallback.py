@@ -146,7 +146,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     _current.session = session
     running.add(session)
     if outer is None:
-        NOTED.refusals = []
+        NOTED.refusals, LOST.texts = [], {}
     try:
         leaves = []  # (value, node or None) of all differentiated leaves
         shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
@@ -182,7 +182,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     finally:
         _current.session = outer
         if outer is None:
-            LOST.error = NOTED.refusals = None
+            LOST.error = LOST.texts = NOTED.refusals = None
             running.discard(session)
             session.forget()
     pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)

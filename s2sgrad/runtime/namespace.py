@@ -22,7 +22,7 @@ from s2sgrad.runtime.refusals import missing, unseen
 from s2sgrad.runtime.results import wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import STAND_INS, Tensor
-from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost
+from s2sgrad.runtime.traced import as_array, as_complex, as_given, as_number, lost, require_no_text
 
 _FAMILY = {"numpy", "scipy", "math", "cmath"}
 
@@ -180,6 +180,8 @@ class _Converting(type):
     def __call__(cls, *args, **kwargs):
         if len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
             return cls.convert(args[0])
+        for value in args:
+            require_no_text(value)
         out = cls.real(*plain(args), **plain(kwargs))
         if not (is_active(args) or is_active(kwargs)):
             return out
@@ -275,6 +277,9 @@ class _TypeOf(type):
 
 class _Type(metaclass=_TypeOf):
     """`type` that knows what a `Traced` stands for."""
+
+    def __class_getitem__(cls, item):
+        return builtins.type[item]
 
 
 CLASSES = {

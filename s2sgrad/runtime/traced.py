@@ -6,7 +6,9 @@ value out of sight (conversion by C code) raises and names the user's line.
 """
 
 import builtins
+import dis
 import operator
+import sys
 import threading
 from types import MethodType
 
@@ -540,9 +542,18 @@ def _array(self, dtype=None, copy=None):
 
 
 class _Lost(threading.local):
-    """The last error that `lost` has made in this thread: C code may put one of its own in its place."""
+    """How recorded values get lost in this thread.
+
+    Attributes
+    ----------
+    error : TapeError or None
+        The last that `lost` has made: C code may put one of its own in its place.
+    texts : dict or None
+        The texts of recorded values, by their ids, while a recorded function runs.
+    """
 
     error = None
+    texts = None
 
 
 LOST = _Lost()
@@ -566,7 +577,7 @@ def lost(kind):
 
 def _convert(kind):
     def convert(self):
-        if is_active(self):
+        if is_active(self) and not _formats(sys._getframe(1)):
             raise lost(f"a plain {kind.__name__}")
         return kind(self.primal)
 
@@ -574,6 +585,33 @@ def _convert(kind):
 
 
 CONVERT = _convert(float).__code__  # of all conversions to Python's numbers
+
+
+def _formats(frame) -> bool:
+    """Is a frame about to write a text, as in ``"%.3f" % x``? No other `%` of C code's converts what it is given."""
+    code = frame.f_code.co_code[frame.f_lasti :]
+    return dis.opname[code[0]] == "BINARY_OP" and code[1] in _REMAINDERS
+
+
+_REMAINDERS = {i.arg for text in ("a % b", "a %= b") for i in dis.get_instructions(text) if i.opname == "BINARY_OP"}
+
+
+def _text(self, write=repr):
+    """The text of a value; which texts are those of recorded values is remembered."""
+    text = write(plain(self))
+    if LOST.texts is not None and is_active(self):
+        LOST.texts[id(text)] = text
+    return text
+
+
+def require_no_text(value) -> None:
+    """A number may not be made of the text of a recorded value."""
+    if type(value) is str and LOST.texts is not None and LOST.texts.get(id(value)) is value:
+        raise TapeError(
+            "a number is made of the text of a recorded value: its derivative would be lost\n"
+            f"  at {user_location()}\n"
+            "Use the value itself, or the text of stop_gradient(value) where it is meant to be constant."
+        )
 
 
 def _hash(self):
@@ -605,9 +643,9 @@ def _dress():
         "__ceil__": lambda self: plain(self).__ceil__(),
         "__contains__": lambda self, item: plain(item) in plain(self),
         "__hash__": _hash,
-        "__repr__": lambda self: repr(plain(self)),
-        "__str__": lambda self: str(plain(self)),
-        "__format__": lambda self, spec: format(plain(self), spec),
+        "__repr__": _text,
+        "__str__": lambda self: _text(self, str),
+        "__format__": lambda self, spec: format(plain(self), spec) if spec else str(self),
         "__array__": _array,
         "__array_ufunc__": _array_ufunc,
         "__array_function__": _array_function,

@@ -146,12 +146,12 @@ class TestRefusals:
 
     def test_a_long_line_is_cut_around_what_matters(self):
         def text(x):
-            return np.sum(x * 1) + np.sum(x * 2) + np.sum(x * 3) + np.sum(x * 4) + np.sum(x * 5) + float(str(np.sum(x)))
+            return np.sum(x * 1) + np.sum(x * 2) + np.sum(x * 3) + np.sum(x * 4) + np.sum(x * 5) + float(f"{x[0]:.3f}")
 
         derivative = grad(text)
         derivative(np.ones(2))
         shown = str(derivative.explain()).splitlines()[-1]
-        assert shown.startswith("      > ... ") and shown.endswith("+ float(str(np.sum(x)))") and len(shown) < 110
+        assert shown.startswith("      > ... ") and shown.endswith('+ float(f"{x[0]:.3f}")') and len(shown) < 110
         with pytest.raises(CompileError) as caught:
             _ = derivative.source
         assert str(caught.value).splitlines()[-1].strip() == shown.strip("> ")

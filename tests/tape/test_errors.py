@@ -337,6 +337,46 @@ def test_the_line_of_an_installed_package_says_who_called_it(tmp_path, monkeypat
     assert f"\n  called at {__file__}:{first + 3}, in g\n    return module.fail(x)\n" in text
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(str(x[0])),
+        lambda x: np.float64(str(x[0])) * 2,
+        lambda x: complex(f"{x[0]}").real,
+        lambda x: float(f"{float(x[0])!r}"),
+    ],
+)
+def test_a_number_is_made_of_the_text_of_a_value(f):
+    assert "a number is made of the text of a recorded value" in raised(TapeError, f)
+
+
+def test_texts_are_written():
+    seen = []
+
+    def f(x):
+        seen.append("%.3f, %d and %s" % (x[0], x[1], x[2]))  # noqa: UP031
+        text = "%5.1f"
+        text %= x[0] * x[1]
+        seen.append(text)
+        seen.append(f"{x[0]:.2f} {x[1]} {x[2]!s:>5}")
+        rounded = float("%.1f" % x[0]) + float(f"{x[1]:.1f}")  # noqa: UP031
+        return np.sum(x) * rounded * float("2.0")
+
+    np.testing.assert_array_equal(grad(f)(X), [6.0, 6.0, 6.0])
+    assert seen == ["1.000, 2 and 3.0", "  2.0", "1.00 2.0   3.0"]
+    assert "numpy.matrix: the array method 'view'" in raised(MissingRuleError, lambda x: np.sum(np.matrix(x)))
+
+
+def test_type_in_brackets():
+    def f(x, of: type = None):
+        def inner(y, kind: type[int] | None = None):
+            return y * y
+
+        return inner(x[0])
+
+    np.testing.assert_array_equal(grad(f)(X), [2, 0, 0])
+
+
 def test_copies_are_followed():
     def f(x):
         return np.sum(copy.deepcopy({"a": x})["a"]) + copy.copy(x)[0] + copy.deepcopy(x[1]) + np.array(x)[2]
