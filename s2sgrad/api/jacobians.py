@@ -54,9 +54,7 @@ class Jacobian:
         shapes = [np.shape(plain(result)) for result in results]
         for result in results:
             if result is not None and not np.issubdtype(np.result_type(plain(result)), np.floating):
-                raise ArgumentError(
-                    f"{transform.name} returned {_what(result)}: jacobian takes real functions; use vjp"
-                )
+                raise ArgumentError(f"{transform.name} returned {_what(result)}")
         single = is_single(transform.argnums)
         rows = []
         for number, shape in enumerate(shapes):
@@ -72,7 +70,9 @@ class Jacobian:
 
 
 def _what(result) -> str:
-    return "complex numbers" if np.iscomplexobj(plain(result)) else "no floats"
+    if np.iscomplexobj(plain(result)):
+        return "complex numbers: jacobian takes real functions; use vjp"
+    return "no floats: return floats, or arrays of them"
 
 
 def _unit(shape, index):

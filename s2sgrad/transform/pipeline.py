@@ -234,7 +234,7 @@ def _peel(function, given: dict, defaults: dict):
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(function, type) or not isinstance(call, FunctionType):
         name = getattr(function, "__qualname__", None) or repr(function)
-        raise CompileError(f"{name} is not written in Python: there is no source to differentiate")
+        raise CompileError(f"{name} is no Python function: there is no source to differentiate")
     given[""] = (function, *given.get("", ()))
     return call
 

@@ -84,7 +84,7 @@ def test_no_source(tmp_path):
     exec("def f(x):\n    return x", names)
     with pytest.raises(CompileError, match="f has no source .typed at the prompt"):
         find(names["f"])
-    with pytest.raises(CompileError, match="sin is not written in Python"):
+    with pytest.raises(CompileError, match="sin is no Python function: there is no source"):
         find(np.sin)
 
 

@@ -93,6 +93,56 @@ def test_methods_of_ufuncs_are_refused_by_their_names():
     assert reason(written_at, np.ones(3)) == message
 
 
+CALLS = 0
+
+
+def counts(x):
+    y = x * x
+    if x > 0:
+        global CALLS
+        CALLS += 1
+    return y
+
+
+class Chosen:
+    def __init__(self):
+        self.act = np.tanh
+
+
+def by_field(x):
+    chosen = Chosen()
+    for _ in range(9):
+        x = chosen.act(x)
+        chosen.act = np.cos
+    return x
+
+
+def waits(x):
+    async def later():
+        return x
+
+    return later
+
+
+def by_lookup(x):
+    return getattr(np, "s" + "in")(x)
+
+
+def test_reasons_are_in_the_words_of_those_who_write_programs():
+    with pytest.raises(CompileError) as caught:
+        grad(counts, mode="compiled")(3.0)
+    assert caught.value.reason == "CALLS is rebound outside of the function (global or nonlocal)"
+    assert caught.value.source_line.strip() == "global CALLS"
+    assert reason(waits, 3.0).startswith("`async def`")
+    assert reason(by_lookup, 3.0) == (
+        "the call of getattr(np, 's' + 'in') carries a derivative, but it is not known which function it is"
+    )
+    assert reason(by_field, 3.0) == (
+        "the call of chosen.act carries a derivative, but it is not known which function it is"
+    )
+    assert reason(np.linalg.norm, np.ones(3)) == "norm is no Python function: there is no source to differentiate"
+
+
 def product(w, x):
     y = 2.0 * w
     return np.sum(x @ y)

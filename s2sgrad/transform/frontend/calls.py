@@ -46,7 +46,7 @@ class Calls:
         if self.is_plain(arguments):
             return self.inert(node)
         self.refuse(
-            f"{text(node.func)} carries a derivative, but it is not known which function it is",
+            f"the call of {text(node.func)} carries a derivative, but it is not known which function it is",
             node,
         )
 

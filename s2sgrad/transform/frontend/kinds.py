@@ -282,6 +282,17 @@ def describe(node) -> str:
         "Try": "a `try` block",
         "Delete": "`del`",
         "Match": "`match`",
+        "AsyncFunctionDef": "`async def`",
+        "AsyncFor": "`async for`",
+        "AsyncWith": "`async with`",
+        "FunctionDef": "a nested function",
+        "ClassDef": "a class in a function",
+        "For": "a `for` loop",
+        "IfExp": "a conditional expression",
+        "JoinedStr": "an f-string",
+        "Dict": "a dict",
+        "Import": "`import`",
+        "ImportFrom": "`import`",
     }.get(type(node).__name__, f"{type(node).__name__.lower()}")
 
 

@@ -254,7 +254,10 @@ class Lowering(
         self.read_before = leaving.read
         self.partial = leaving.results  # names that are bound only where a flag says so
         if outer - rebound:
-            self.refuse(f"{min(outer - rebound)} is rebound outside of the function (global or nonlocal)", found.node)
+            name = min(outer - rebound)
+            saying = [n for n in syntax.walk(found.node) if isinstance(n, (gast.Global, gast.Nonlocal))]
+            place = next((n for n in saying if name in n.names), found.node)
+            self.refuse(f"{name} is rebound outside of the function (global or nonlocal)", place)
         self.bindings = count_bindings(body, syntax.parameters(found.node))
         plain = [f for f in NUMBERS if f.__name__ in self.identifiers - self.local and self.is_builtin(f.__name__, f)]
         self.numbers = {f.__name__ for f in plain}

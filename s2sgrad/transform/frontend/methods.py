@@ -50,7 +50,7 @@ class Methods:
         if attr in effects.MUTATING_METHODS:
             self.refuse(f"a value that carries a derivative is stored by .{attr}()", node)
         self.refuse(
-            f"{text(node.func)} carries a derivative, but it is not known which function it is",
+            f"the call of {text(node.func)} carries a derivative, but it is not known which function it is",
             node,
         )
 
@@ -60,7 +60,7 @@ class Methods:
             return self.inert(node)
         if not is_active(base) and self.type_of(base).kind is Kind.UNKNOWN:
             self.refuse(
-                f"{text(node.func)} carries a derivative, but it is not known which function it is",
+                f"the call of {text(node.func)} carries a derivative, but it is not known which function it is",
                 node,
             )
         if method.variadic and len(arguments.positional) > 1:
@@ -92,7 +92,7 @@ class Methods:
         t = self.type_of(base)
         if t.kind is Kind.RECORD:
             if t.keys is not None and attr in t.keys:
-                self.refuse(f"the field .{attr} is called", node)
+                self.refuse(f"the field .{attr} is called, but it is not known which function it holds", node)
             if attr in classes.NAMEDTUPLE and classes.is_namedtuple(t.cls):
                 return self.namedtuple_method(base, attr, self.arguments(node), node)
             function = resolve.plain_attribute(t.cls, attr)

@@ -88,7 +88,7 @@ def find(function) -> Found:
     code = getattr(function, "__code__", None)
     if not isinstance(function, FunctionType) or code is None:
         name = getattr(function, "__qualname__", None) or repr(function)
-        raise CompileError(f"{name} is not written in Python: there is no source to differentiate")
+        raise CompileError(f"{name} is no Python function: there is no source to differentiate")
     known = _CACHE.get(id(code))
     if known is not None:
         return known[1]
