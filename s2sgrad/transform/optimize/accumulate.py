@@ -50,7 +50,7 @@ _FRESH = {
     np.dot, np.matmul, np.outer, np.tensordot, np.where, np.copy, np.zeros_like, np.ones_like, np.full,
     np.full_like, np.sum,
     arrays.over, arrays.times, arrays.embed, arrays.from_rows, arrays.zeros_of, arrays.sum_of_outers,
-    arrays.where_less, arrays.part_where, arrays.part_where_not, arrays.reached,
+    arrays.where_less, arrays.part_where, arrays.part_where_not, arrays.reached, arrays.embed_diagonal,
 }  # fmt: skip
 
 
@@ -268,20 +268,33 @@ class _Accumulate:
     def note_branch(self, s: ir.If, owned: dict) -> None:
         for block in (s.then, s.orelse):
             self.note(block.statements, owned)
+        changed = _changed(ir.Block([s]))
         for r, *ends in zip(s.results, s.then.results, s.orelse.results, strict=True):
-            owned[r] = all(_wholly(self.mine(x, owned)) for x in ends)
+            before = _first(r, changed)
+            if before is not r and owned.get(before):  # added to on one way, or on both
+                owned[r] = owned[before]
+                self.writable.add(r)
+            else:
+                self.note_either(r, [(x, owned) for x in ends], owned)
 
     def note_loop(self, s: ir.For, owned: dict) -> None:
         inside: dict = {}  # what is made anew in each iteration
         self.note(s.body.statements, inside)
         n = len(s.carried)
+        changed = _changed(s.body)
         for c, following in zip(s.carried, s.body.results, strict=False):
-            if _is_buffer(s.body, following, c.parameter):
-                owned[c.result] = _wholly(self.mine(c.initial, owned))
-                if owned[c.result] and c.initial in self.writable:
-                    self.writable.add(c.result)
+            ends = [(c.initial, owned)]
+            if _first(following, changed) is not c.parameter:
+                ends.append((following, inside))
+            self.note_either(c.result, ends, owned)
         for v, operand in zip(s.collected, s.body.results[n:], strict=True):
             owned[v] = [self.mine(operand, inside)]
+
+    def note_either(self, result: Value, ends: list, owned: dict) -> None:
+        """Note what a value is that is one of several operands, given with what of the values beside them is owned."""
+        owned[result] = all(_wholly(self.mine(x, beside)) for x, beside in ends)
+        if owned[result] and all(x in self.writable for x, _ in ends):
+            self.writable.add(result)
 
 
 def held(statements: list, results=()) -> set:
@@ -338,9 +351,29 @@ def is_fresh(s: ir.Op) -> bool:
     return isinstance(s.function, np.ufunc) or s.function in _FRESH
 
 
-def _is_buffer(body: ir.Block, following, parameter: Value) -> bool:
-    """Whether `following` is the buffer `parameter`, added to."""
-    into = {s.target: s.into for s in walk.statements(body) if isinstance(s, ir.Accumulate | ir.Store)}
-    while following in into:
-        following = into[following]
-    return following is parameter
+def _changed(block: ir.Block) -> dict:
+    """From what an array is called in a block when it has been added to to what it was called before."""
+    found: dict = {}
+    for s in block.statements:
+        match s:
+            case ir.Accumulate() | ir.Store():
+                found[s.target] = s.into
+            case ir.If():
+                ways = [_changed(inner) for inner in (s.then, s.orelse)]
+                for r, a, b in zip(s.results, s.then.results, s.orelse.results, strict=True):
+                    before = _first(a, ways[0])
+                    if a is not b and before is _first(b, ways[1]):
+                        found[r] = before
+            case ir.For():
+                inside = _changed(s.body)
+                for c, following in zip(s.carried, s.body.results, strict=False):
+                    if _first(following, inside) is c.parameter:
+                        found[c.result] = c.initial
+    return found
+
+
+def _first(operand, changed: dict):
+    """What an array was called first, by `_changed`."""
+    while isinstance(operand, Value) and operand in changed:
+        operand = changed[operand]
+    return operand
