@@ -181,3 +181,28 @@ def test_a_gradient_that_goes_to_two_arguments_is_copied():
 
     dx, dy = grad(sums, (0, 1), mode="compiled")(X, 2 * X)
     assert not np.shares_memory(dx, dy)
+
+
+def test_the_next_cotangent_is_made_when_the_last_is_no_longer_read():
+    def product(x):
+        s = x[0]
+        for k in range(1, 3):
+            if x[k] > 1.0:
+                s = s * x[k]
+        return s
+
+    text = source(product, X)
+    assert "dx[k] += ds * s " in text and "            ds = ds * t\n" in text and "ds1" not in text
+
+
+def test_what_is_still_written_is_not_read_later():
+    def shifted(x):
+        u = x * 1.0
+        s = x[0]
+        for k in range(2):
+            s = s * u[k]
+            u[k + 1] = s * s
+        return s + u[2]
+
+    text = source(shifted, X)
+    assert "ds = ds * t" in text

@@ -248,8 +248,10 @@ class Emitter:
 
     def explain(self, node, statement) -> None:
         """Tie a line of the backward pass to the user's line that it comes from."""
-        location = self.origin(statement) if self.commenting else None
-        if location is None:
+        self.tie(node, self.origin(statement))
+
+    def tie(self, node, location) -> None:
+        if location is None or not self.commenting:
             return
         key = (location.file, location.line)
         if key != self.quoted:
@@ -311,18 +313,21 @@ class Emitter:
         raise TypeError(f"not a statement: {statement!r}")
 
     def compute(self, statement):
-        value = self.tree(statement)
         if not self.trees.uses[statement.target]:
-            line = gast.Expr(value)
+            line = gast.Expr(self.tree(statement))
             if isinstance(statement, ir.Op):
                 line.comment = "kept: it may raise"
             return line
-        target = name(self.names[statement.target], store=True)
-        if self.is_increment(statement) and isinstance(value, gast.BinOp):
-            return gast.AugAssign(target, value.op, value.right)
-        return assignment(target, value)
+        return self.computed(self.names[statement.target], statement)
 
-    def is_increment(self, statement) -> bool:
+    def computed(self, target: str, statement):
+        """``target = ...``: what a statement computes."""
+        value = self.tree(statement)
+        if self.is_increment(statement, target) and isinstance(value, gast.BinOp):
+            return gast.AugAssign(name(target, store=True), value.op, value.right)
+        return assignment(name(target, store=True), value)
+
+    def is_increment(self, statement, target: str) -> bool:
         """Is it ``x = x + ...`` of a number, which ``x += ...`` says as well?"""
         return (
             isinstance(statement, ir.Op)
@@ -330,7 +335,7 @@ class Emitter:
             and statement.function in (operator.add, operator.sub)
             and isinstance(statement.args[0], ir.Value)
             and statement.args[0].type.kind is ir.Kind.NUMBER
-            and self.is_called(statement.args[0], self.names[statement.target])
+            and self.is_called(statement.args[0], target)
         )
 
     def renaming(self, code) -> dict:
@@ -369,8 +374,18 @@ class Emitter:
                 targets = tuple_of(name(target, store=True) for target, _, _ in waiting)
                 return [*found, assignment(targets, tuple_of(self.expression(o) for _, o, _ in waiting))]
             waiting.remove(ready)
-            found.append(assignment(name(ready[0], store=True), self.expression(ready[1])))
+            found.append(self.move(*ready[:2]))
         return found
+
+    def move(self, target: str, operand):
+        """The line that gives an operand a name; what is computed there comes from a line of the user's."""
+        made = self.trees.inlined.get(operand) if isinstance(operand, ir.Value) else None
+        if made is None:
+            return assignment(name(target, store=True), self.expression(operand))
+        node = self.computed(target, made)
+        node.origin = self.origin(made)
+        self.tie(node, node.origin)
+        return node
 
     def is_called(self, operand, identifier: str) -> bool:
         return isinstance(operand, ir.Value) and operand not in self.trees.inlined and self.names[operand] == identifier
@@ -454,6 +469,7 @@ class Emitter:
             return []
         if isinstance(statement, ir.Attempt):
             return self.attempt(statement)
+        before = self.quoted
         then = self.lines(statement.then)
         moves = self.assign(self.defined(statement, statement.then))
         if isinstance(statement, ir.Try):
@@ -466,9 +482,10 @@ class Emitter:
             return [gast.With([item], body, None)] if body else []
         quoted, self.quoted = self.quoted, None
         orelse = self.lines(statement.orelse)
-        self.quoted = quoted
         others = self.assign(self.defined(statement, statement.orelse))
+        self.quoted = quoted
         if len(moves) == len(others) == 1 and not then and not orelse and self.fits(moves[0], others[0]):
+            self.quoted = before
             value = gast.IfExp(self.expression(statement.test), moves[0].value, others[0].value)
             return [assignment(moves[0].targets[0], value)]
         then, orelse = then + moves, orelse + others
@@ -511,6 +528,8 @@ class Emitter:
 
     def fits(self, one, other) -> bool:
         """Are two assignments to the same name short enough for a conditional expression?"""
+        if not isinstance(one, gast.Assign) or not isinstance(other, gast.Assign):
+            return False
         names = [getattr(move.targets[0], "id", None) for move in (one, other)]  # a swap has a tuple
         printer = Printer()
         printer.dispatch(one)

@@ -6,7 +6,8 @@ A temporary that is used exactly once, in its own block, moves into its user whe
 * a pure operation may move down past statements that do not mutate what it reads;
 * anything with effects (a call, an impure expression) moves only where the order of evaluation
   stays as it was;
-* a value that bears a user's name keeps its own line, and a line stays short enough to read.
+* a value that bears a user's name keeps its own line, and a line stays short enough to read;
+* what takes the place of a cotangent that is still read is made where it is handed on, last of all.
 
 In IR ::
 
@@ -307,6 +308,7 @@ class _Gather:
                     self.place(Append(collected, operand), order)
             results = results[:carried]
             self.unnamed |= self.exchanged(loop, results)
+        self.unnamed |= self.superseding(order, results) & self.trees.backward
         _Stack(self, order, depth).run(results)
         self.trees.lines[id(block)] = [s for s in order if not self.is_inlined(s)]
 
@@ -328,6 +330,22 @@ class _Gather:
             for carry, result in zip(loop.carried, results, strict=True)
             if carry.parameter in passed and isinstance(result, ir.Value) and result.name == carry.parameter.name
         }
+
+    def superseding(self, order: list, results: list) -> set:
+        """The values that a block hands on under a name of which lines after them read the value before.
+
+        They are best made last of all: ``dx += ds * s; ds = ds * x``, not ``ds1 = ds * x; dx += ds * s; ds = ds1``.
+        """
+        found, read = set(), {}
+        for statement in reversed(order):
+            found.update(v for v in targets(statement) if v in results and read.get(v.name, {v}) != {v})
+            for operand in operands(statement):
+                for v in walk.values(operand):
+                    read.setdefault(v.name, set()).add(v)
+            for inner in walk.blocks(statement):
+                for v in walk.read(inner):
+                    read.setdefault(v.name, set()).add(v)
+        return found
 
     def place(self, append: Append, order: list) -> None:
         """Put the saving of a value right after what it reads is ready."""
