@@ -206,3 +206,19 @@ def test_what_is_still_written_is_not_read_later():
 
     text = source(shifted, X)
     assert "ds = ds * t" in text
+
+
+def test_each_way_through_a_turn_saves_what_it_has():
+    def decayed(x):
+        u = x * 1.0
+        for i in range(2):
+            if u[i] > 1.0:
+                u[i + 1] = u[i] * u[i + 1]
+            elif u[i] > 0.7:
+                u[i + 1] *= x[i]
+            else:
+                u[i + 1] *= 0.5
+        return np.sum(u)
+
+    text = source(decayed, X)
+    assert "= None" not in text and text.count("saved.append") == 3 and "None, None" in text
