@@ -9,28 +9,8 @@ from benchmarks.measure import duration, interleaved
 LARGE = 1_000_000
 
 
-def chain(torch, x):
-    """The chain of `functions.chain`, written with tensors."""
-    y = x
-    for _ in range(25):
-        y = torch.sin(y)
-        y = y * 1.1
-        y = y + 0.1
-        y = torch.tanh(y)
-    return torch.sum(y)
-
-
-def arithmetic(torch, x):
-    """The chain of `functions.arithmetic`: next to nothing itself, so that what a tape adds shows."""
-    y = x
-    for _ in range(50):
-        y = y * 1.01
-        y = y + 0.1
-    return torch.sum(y)
-
-
 def arithmetic_by_hand(x):
-    """The same with its adjoint."""
+    """`functions.arithmetic` with its adjoint: next to nothing itself, so that what a tape adds shows."""
     y = x
     for _ in range(50):
         y = y * 1.01
@@ -42,7 +22,7 @@ def arithmetic_by_hand(x):
 
 
 def chain_by_hand(x):
-    """`chain` with its adjoint as an expert writes it: numbers as arrays, results in place."""
+    """`functions.chain` with its adjoint as an expert writes it: numbers as arrays, results in place."""
     y, saved = x, []
     for _ in range(25):
         s = y
@@ -61,26 +41,28 @@ def chain_by_hand(x):
     return np.sum(y), g
 
 
-def elementwise(torch, x):
+def elementwise(x):
     """Eight elementwise operations, as in the losses of large models."""
-    y = torch.sin(x) * x
-    z = torch.tanh(y) + 0.5 * y
-    return torch.sum(z * z - x)
+    y = np.sin(x) * x
+    z = np.tanh(y) + 0.5 * y
+    return np.sum(z * z - x)
 
 
-def elementwise_without_sine(torch, x):
+def elementwise_without_sine(x):
     """Eleven elementwise operations that NumPy computes with vector instructions in float64, too, unlike sines."""
-    y = torch.tanh(x) * x + 0.5
-    z = torch.exp(-y) / torch.sqrt(y)
-    return torch.sum(z * z / (2 + x) - x)
+    y = np.tanh(x) * x + 0.5
+    z = np.exp(-y) / np.sqrt(y)
+    return np.sum(z * z / (2 + x) - x)
 
 
-def backward(torch, function, x):
-    """A call of forward and backward."""
+def backward(torch, function, array):
+    """A call of forward and backward of a function that is written with ``np.``, on tensors of `torch`."""
+    function = peers.rebound(function, torch)
+    x = leaf(torch, array)
 
     def call():
         x.grad = None
-        function(torch, x).backward()
+        function(x).backward()
         return x.grad
 
     return call
@@ -92,23 +74,23 @@ def leaf(torch, array):
 
 def tables():
     """The tables: title, headings, rows."""
-    yield passes("with sines and tangents", chain, functions.chain, chain_by_hand)
-    yield passes("by numbers", arithmetic, functions.arithmetic, arithmetic_by_hand)
+    yield passes("with sines and tangents", functions.chain, chain_by_hand)
+    yield passes("by numbers", functions.arithmetic, arithmetic_by_hand)
     yield operations()
     yield large()
 
 
-def passes(name, function, plain, by_hand):
+def passes(name, function, by_hand):
     x = np.linspace(0.1, 1.0, 10)
     contest = {
-        "tensors": backward(ours, function, leaf(ours, x)),
+        "tensors": backward(ours, function, x),
         "by hand": lambda: by_hand(x),
     }
     found = peers.available()
     if "torch" in found:
-        contest["torch"] = backward(found["torch"], function, leaf(found["torch"], x))
+        contest["torch"] = backward(found["torch"], function, x)
     if "autograd" in found:
-        contest["HIPS"] = peers.hips(plain, (x,))
+        contest["HIPS"] = peers.hips(function, (x,))
     g = contest["tensors"]().numpy()
     assert functions.disagreement(g, by_hand(x)[1]) < 1e-12
     times = interleaved(contest, seconds=4.0)
@@ -144,9 +126,9 @@ def large():
     for name, function in (("with sine", elementwise), ("without", elementwise_without_sine)):
         for dtype in (np.float64, np.float32):
             x = np.linspace(0.1, 1.0, LARGE, dtype=dtype)
-            contest = {"tensors": backward(ours, function, leaf(ours, x))}
+            contest = {"tensors": backward(ours, function, x)}
             if torch is not None:
-                contest["torch"] = backward(torch, function, leaf(torch, x))
+                contest["torch"] = backward(torch, function, x)
             times = interleaved(contest, seconds=3.0)
             shown = [duration(times["tensors"])]
             if torch is not None:
