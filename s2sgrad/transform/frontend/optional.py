@@ -28,10 +28,6 @@ class Optional:
     the text for which None would be an error.
     """
 
-    def may_be_none(self, thing) -> bool:
-        """Is it surely None, or may it be?"""
-        return self.is_none(thing) is True or (isinstance(thing, ir.Value) and thing in self.maybe)
-
     def optional_of(self, a, b):
         """The one of two things that is a differentiated number, where the other one is None, or may be."""
         for one, other in ((a, b), (b, a)):
