@@ -109,17 +109,18 @@ class TestResults:
             elementwise_grad(lambda x: None, mode=mode)(1.0)
 
 
+def fills(x):
+    try:
+        out = x * 1.0
+    except KeyError:
+        out = 0.0
+    except OSError:
+        out = 0.0
+    return np.sum(out)
+
+
 class TestRefusals:
     def test_compile_error_says_where(self):
-        def fills(x):
-            try:
-                out = x * 1.0
-            except KeyError:
-                out = 0.0
-            except OSError:
-                out = 0.0
-            return np.sum(out)
-
         with pytest.raises(CompileError) as caught:
             grad(fills, mode="compiled")(1.0)
         error = caught.value
@@ -129,15 +130,6 @@ class TestRefusals:
         assert error.reason in str(error) and "try:" in str(error) and f"{__file__}:{error.line}" in str(error)
 
     def test_the_tape_takes_what_is_refused(self):
-        def fills(x):
-            try:
-                out = x * 1.0
-            except KeyError:
-                out = 0.0
-            except OSError:
-                out = 0.0
-            return np.sum(out)
-
         g = grad(fills)
         assert g(1.0) == 1.0 and g.engine == "tape"
         with pytest.raises(CompileError, match=r"there is no source: .* runs on the tape \(.*explain\(\)(.|\n)*`try`"):

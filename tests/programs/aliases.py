@@ -136,14 +136,6 @@ def states_copy(x):
 
 
 @program(LINE, engine="compiled", smooth=True)
-def tuple_held(x):
-    u = x * 1.0
-    p = (u, x)
-    u[0] = u[1] * u[2]
-    return np.sum(p[0] * p[1])
-
-
-@program(LINE, engine="compiled", smooth=True)
 def filled(x):
     w = np.zeros(6)
     y = np.sin(x) * w
@@ -178,14 +170,6 @@ def comp(x):
     zs = [v for v in (u, u * 2.0)]
     u[1] = 3.0 * u[0]
     return sum(ys) + np.sum(zs[0]) + np.sum(u * u)
-
-
-@program(LINE, engine="compiled", smooth=True)
-def dict_held(x):
-    d = {"a": x * 1.0}
-    v = d["a"]
-    v[0] = x[1] * x[2]
-    return np.sum(d["a"] * x)
 
 
 @program(LINE, engine="compiled", smooth=True)
@@ -338,14 +322,6 @@ def swapper(x):
             a, b = b, a
         a[i] *= 0.5 * b[i + 1]
     return np.sum(a * x) + np.sum(b)
-
-
-@program(LINE, engine="compiled", smooth=True)
-def lists_of_arrays(x):
-    xs = [x * 1.0, x * 2.0]
-    for a in xs:
-        a[0] = a[1] * 3.0
-    return np.sum(xs[0] * xs[1])
 
 
 @program(LINE, engine="compiled", smooth=True)
