@@ -240,7 +240,7 @@ def opaque(tree, plain: tuple = ()):
     return opaque_among(leaves(tree), plain)
 
 
-def opaque_among(found: list, plain: tuple = ()):
+def opaque_among(found: list, plain: tuple):
     """The first of some `leaves` that may hold arrays in a way that is not known; None where there is none."""
     for x in found:
         if isinstance(x, np.ndarray):

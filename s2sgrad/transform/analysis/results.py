@@ -43,9 +43,9 @@ def _alike(t: Type, dtype) -> Type:
     return Type(dtype=dtype)
 
 
-def _of_dimension(t: Type, dtype, change=0) -> Type:
+def _of_dimension(t: Type, dtype) -> Type:
     """An array with the dimension of `t`, lengths unknown; nothing but the dtype where that is not surely one."""
-    return one_array(dtype, t.ndim + change) if t.kind is Kind.ARRAY and t.ndim else Type(dtype=dtype)
+    return one_array(dtype, t.ndim) if t.kind is Kind.ARRAY and t.ndim else Type(dtype=dtype)
 
 
 def _flat_or_alike(t: Type, axis, dtype) -> Type:

@@ -119,7 +119,7 @@ class Callees:
             if isinstance(thing, ir.Value) and thing in self.maybe:
                 self.refuse(f"{nested.name} uses {name}, which may be None", node)
         missing = (self.names.captured(nested.node) & nested.scope.local) - found.keys()
-        if nested.captured is None and missing - self.session.own_names(nested):
+        if nested.captured is None and missing - {nested.name}:  # it may call itself
             self.refuse(f"{nested.name} uses {min(missing)}, which may have no value here", node)
         return found
 

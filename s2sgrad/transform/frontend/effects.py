@@ -249,7 +249,11 @@ class Region:
         """A differentiated operation inside of `loops` reads it: why that cannot be, or None."""
         region = self.root()
         region.frozen.append(loops)
-        return region._conflict(region.writes, loops, external=True)
+        if region.writes and region.external:
+            return "is changed by the function"
+        if any(len(common(w, loops)) > len(common(region.born, common(w, loops))) for w in region.writes):
+            return "is changed and read in turns by a loop"
+        return None
 
     def write(self, loops: tuple) -> str | None:
         """Something inside of `loops` writes to it: why that cannot be, or None."""
@@ -259,13 +263,6 @@ class Region:
             return "may be seen from outside of the function, or be another name of an array that is differentiated"
         if region.frozen:
             return "is changed after a differentiated operation has read it"
-        return None
-
-    def _conflict(self, others: list, loops: tuple, external: bool) -> str | None:
-        if others and self.external:
-            return "is changed by the function"
-        if any(len(common(other, loops)) > len(common(self.born, common(other, loops))) for other in others):
-            return "is changed and read in turns by a loop"
         return None
 
 

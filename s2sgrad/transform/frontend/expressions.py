@@ -524,7 +524,7 @@ class Expressions(InertExpressions):
         """Nothing has been placed in the program for them: they can be taken back as they are in the source."""
         return all(isinstance(t, (Inert, Known)) or (isinstance(t, ir.Value) and not t.active) for t in things)
 
-    def make_container(self, type_: ir.Type, things: list, node, name="t") -> ir.Value:
+    def make_container(self, type_: ir.Type, things: list, node) -> ir.Value:
         operands = [self.item_operand(t) for t in things]
         self.freeze(operands, node)
         active = tuple(self.activity(o) for o in operands)
@@ -532,7 +532,7 @@ class Expressions(InertExpressions):
             active = any_active(active)
         known = type_.items is not None
         regions = [] if known else [r for o in operands for r in self.regions_of(o)]
-        result = self.value(name, type_, active, regions)
+        result = self.value("t", type_, active, regions)
         if known:
             self.made[result] = tuple(operands)
         self.emit(ir.Make(result, tuple(operands), self.found.location(node)))

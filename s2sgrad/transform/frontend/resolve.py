@@ -145,10 +145,10 @@ class Outside:
         place, text = self.places[id(base)], gast.unparse(as_code(base.operand).node)
         if named:
             keys = Place(f"list({place.expression})", place.objects)
-            self._guard(keys, text, "{now} == {keys}", {"keys": list(base.value)}, f"the keys of {text}")
+            self._guard(keys, "{now} == {keys}", {"keys": list(base.value)}, f"the keys of {text}")
             return found
         length = Place(f"len({place.expression})", place.objects)
-        self._guard(length, text, "{now} == {n}", {"n": len(found)}, f"the length of {text}")
+        self._guard(length, "{now} == {n}", {"n": len(found)}, f"the length of {text}")
         return found
 
     def _know(self, value, node, place: "Place | None", text: str, reads=None) -> Known:
@@ -168,7 +168,7 @@ class Outside:
             bound = not isinstance(getattr(value, "__self__", None), (NoneType, ModuleType))
             test = "{now} == {value}" if bound else "{now} is {value}"
             told = isinstance(value, ModuleType) or is_trusted(value)  # its name says it
-            self._guard(place, text, test, {"value": value}, text if told else f"{text} ({kind} {what})")
+            self._guard(place, test, {"value": value}, text if told else f"{text} ({kind} {what})")
             self.follow(value)
             plain = isinstance(value, (ModuleType, type, FunctionType, MethodType)) or is_trusted(value)
             return Known(value, ir.Code(node, reads, function_type(value, None if plain else type(value))))
@@ -187,7 +187,7 @@ class Outside:
         else:
             test, objects = "type({now}) is {cls}", {"cls": cls}
             note = f"{text} (a {cls.__name__})"
-        self._guard(place, text, test, objects, note)
+        self._guard(place, test, objects, note)
         return Known(value, ir.Code(node, reads, found))
 
     def reader(self, operand) -> "Reader | None":
@@ -250,7 +250,7 @@ class Outside:
             self.known[key] = found, value, self.namespace  # both are kept alive: their ids are the key
         return self.known[key][0]
 
-    def _guard(self, place: "Place | None", text: str, test: str, objects: dict, note: str) -> None:
+    def _guard(self, place: "Place | None", test: str, objects: dict, note: str) -> None:
         if place is None:
             return
         if place.key not in self.guards:

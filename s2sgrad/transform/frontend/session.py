@@ -122,11 +122,7 @@ class Session:
         """Is this the call of a function that is being lowered?"""
         return self.lowering[found.file, found.node.lineno, found.name] > 0
 
-    def own_names(self, nested) -> set:
-        """Names under which a nested function may call itself."""
-        return {nested.name}
-
-    def callee(self, key, found, given, passing, function, scope, specs=()) -> tuple:
+    def callee(self, key, found, given, passing, function, scope, specs) -> tuple:
         """The callee for a function with these arguments, and what is known of its result."""
         from s2sgrad.transform.frontend.lower import Lowering
 
