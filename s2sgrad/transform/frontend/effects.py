@@ -208,6 +208,10 @@ class Region:
         A known list, dict or object outside, itself and not an array that may be in it.
     born : tuple
         The loops around the place where it was made.
+    frozen : bool
+        A differentiated operation has read it.
+    writes : list of tuple
+        The loops around each place where it is written to.
     """
 
     __slots__ = ("_parent", "born", "container", "external", "frozen", "writes")
@@ -217,7 +221,7 @@ class Region:
         self.external = external
         self.container = container
         self.born = born
-        self.frozen: list = []
+        self.frozen = False
         self.writes: list = []
 
     def root(self) -> "Region":
@@ -241,14 +245,14 @@ class Region:
             a.external = a.external or b.external
             a.container = a.container and b.container
             a.born = common(a.born, b.born)
-            a.frozen += b.frozen
+            a.frozen = a.frozen or b.frozen
             a.writes += b.writes
         return a
 
     def freeze(self, loops: tuple) -> str | None:
         """A differentiated operation inside of `loops` reads it: why that cannot be, or None."""
         region = self.root()
-        region.frozen.append(loops)
+        region.frozen = True
         if region.writes and region.external:
             return "is changed by the function"
         if any(len(common(w, loops)) > len(common(region.born, common(w, loops))) for w in region.writes):
