@@ -14,6 +14,7 @@ from s2sgrad.api.tensors import compile  # noqa: A004
 from s2sgrad.errors import (
     ArgumentError,
     CompileError,
+    ExportError,
     GradientCheckError,
     MissingRuleError,
     NonScalarError,
@@ -30,6 +31,7 @@ __all__ = [
     "ArgumentError",
     "CompileError",
     "Derivative",
+    "ExportError",
     "Function",
     "GradientCheckError",
     "MissingRuleError",

@@ -93,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def show(options) -> int:
+    """Print the generated source; returns the exit status, as the other commands do."""
     derivative, _ = _called(options)
     source = derivative.source
     if sys.stdout.isatty():
@@ -103,6 +104,7 @@ def show(options) -> int:
 
 
 def verify(options) -> int:
+    """Compare the derivative with finite differences; the command is called ``check``."""
     derivative, module = _derivative(options)
     if options.args is None:
         raise RequestError('check needs arguments: --args "np.ones(3), 2.0"')
@@ -111,6 +113,7 @@ def verify(options) -> int:
 
 
 def export(options) -> int:
+    """Write the derivative to a file of its own."""
     derivative, name = _called(options)
     path = options.output or f"{name.rpartition('.')[2]}_grad.py"
     try:

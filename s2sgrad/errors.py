@@ -71,6 +71,20 @@ class CompileError(S2SGradError):
         What is not understood, and what to write instead where there is something.
     location : Location or None
         Where it stands in the user's source.
+    file, source_line, function : str or None
+        The parts of `location`: the path, the line itself, and the name of the function that it is in.
+    line : int or None
+        The number of the line.
+
+    Examples
+    --------
+    >>> error = CompileError("`yield` is not compiled", Location("model.py", 3, "    yield x", "rows"))
+    >>> print(error)
+    `yield` is not compiled
+      at model.py:3, in rows
+        yield x
+    >>> error.line, error.function
+    (3, 'rows')
     """
 
     def __init__(self, reason: str, location: Location | None = None):

@@ -1,8 +1,9 @@
 """The function transformations: `grad`, `value_and_grad`, `elementwise_grad`, `vjp`, `jacobian`, `hessian`.
 
 ``arguments`` makes out which arguments are meant, ``trees`` what they hold, ``derivative`` takes a call
-to its answer, ``compilation`` runs compiled source or the tape; ``products`` is `vjp`, ``jacobians`` is
-`jacobian` and `hessian`, ``check`` and ``explain`` are what their names say.
+to its answer, ``compilation`` runs compiled source or the tape, ``entry`` is the short way of a call like the
+last one, ``results`` asks whether what came out can be differentiated; ``products`` is `vjp`, ``jacobians`` is
+`jacobian` and `hessian`, ``tensors`` is `compile`, ``check`` and ``explain`` are what their names say.
 """
 
 import functools
@@ -129,6 +130,12 @@ def vjp(f, *args, has_aux=False):
         arguments. May be called several times.
     aux
         Only with `has_aux`.
+
+    Raises
+    ------
+    ArgumentError
+        Where an argument holds anything but real and complex numbers and arrays; and, by the pullback, where the
+        cotangent has not the structure and shapes of `out`.
 
     Examples
     --------
