@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 
 import numpy as np
@@ -208,5 +209,6 @@ def test_benchmark_adjoints_are_right():
 
 def test_measure_tells_a_factor():
     measure = importlib.import_module("benchmarks.measure")
-    medians = measure.interleaved({"one": lambda: sum(range(200)), "ten": lambda: sum(range(4000))}, seconds=0.2)
-    assert 5 < medians["ten"] / medians["one"] < 80
+    contest = {"one": lambda: sum(range(200)), "twenty": lambda: sum(range(4000))}
+    medians = measure.interleaved(contest, seconds=0.2, clock=time.thread_time)  # the machine may be busy
+    assert 5 < medians["twenty"] / medians["one"] < 80
