@@ -489,7 +489,7 @@ def test_batches_of_no_vectors():
     x = leaf(1.0, 2.0)
     with pytest.raises(IndexError, match="no vectors"):
         grad(x * x, x, torch.ones(0, 2), is_grads_batched=True)
-    with pytest.raises(ValueError, match="None is not"):
+    with pytest.raises(RuntimeError, match="None is not"):
         grad((x * x).sum(), x, is_grads_batched=True)
 
 

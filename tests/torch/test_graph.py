@@ -72,6 +72,13 @@ def test_places_of_constants_are_kept():
         (lambda x: x.max(0)[0], "MaxBackward0"),
         (lambda x: x.unbind()[1], "UnbindBackward0"),
         (lambda x: x.split(1)[1], "SplitBackward0"),
+        (lambda x: torch.std_mean(x)[0], "StdMeanBackward0"),
+        (lambda x: torch.std_mean(x)[1], "StdMeanBackward0"),
+        (lambda x: torch.var_mean(x, 0)[0], "VarMeanBackward0"),
+        (lambda x: x.aminmax().min, "AminmaxBackward0"),
+        (lambda x: x.aminmax(dim=0).max, "AminmaxBackward0"),
+        (lambda x: x.nanmedian(), "NanmedianBackward0"),
+        (lambda x: x.nanmedian(0).values, "NanmedianBackward0"),
     ],
 )
 def test_names(f, name):
@@ -162,6 +169,27 @@ def test_edges():
         get_gradient_edge(torch.ones(1))
     with pytest.raises(RuntimeError):
         grad(y, edge, materialize_grads=True)
+
+
+def test_an_edge_of_one_element_needs_no_gradient():
+    x = leaf(1.0, 2.0)
+    h = x * 3
+    y = (h * h).sum()
+    edge = get_gradient_edge(y)
+    assert grad(edge, x, retain_graph=True)[0].tolist() == [18, 36]
+    torch.autograd.backward([edge, edge])
+    assert x.grad.tolist() == [36, 72]
+    for unclear in (get_gradient_edge(h), GradientEdge(h.grad_fn, 0)):
+        with pytest.raises(RuntimeError, match="scalar outputs"):
+            grad(unclear, x)
+
+
+def test_an_accumulator_refuses_what_does_not_fit():
+    x = leaf(1.0, 2.0)
+    node = get_gradient_edge(x).node
+    with pytest.raises(RuntimeError, match="does not fit its leaf"):
+        node(torch.ones(3, dtype=F64))
+    assert x.grad is None
 
 
 def test_an_edge_survives_writes():

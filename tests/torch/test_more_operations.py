@@ -315,6 +315,34 @@ def test_lists_of_lists_are_keys_as_tuples_are():
     assert torch.nn.Parameter().shape == (0,)
 
 
+def test_turned_axes_are_named():
+    line = torch.arange(3.0)
+    assert line.flipud().tolist() == [2, 1, 0]
+    for f, error in (
+        (line.fliplr, RuntimeError),
+        (torch.tensor(1.0).flipud, RuntimeError),
+        (line.flip, TypeError),
+    ):
+        with pytest.raises(error):
+            f()
+
+
+def test_counted_numbers_and_powers():
+    for numbers, error in (
+        ([0.5], NotImplementedError),
+        ([True], NotImplementedError),
+        ([[1]], RuntimeError),
+        ([-1], RuntimeError),
+    ):
+        with pytest.raises(error):
+            torch.tensor(numbers).bincount()
+    bytes_ = torch.tensor([20, 3], dtype=torch.uint8)
+    assert torch.vander(bytes_, 3).tolist() == [[400, 20, 1], [9, 3, 1]]
+    assert torch.linalg.vander(bytes_.reshape(1, 2)).tolist() == [[[1, 20], [1, 3]]]
+    with pytest.raises(RuntimeError, match="a vector is needed"):
+        torch.vander(torch.ones(2, 2))
+
+
 def test_integers_and_questions():
     line = torch.tensor([1.0, 3.0, 5.0])
     assert torch.searchsorted(line, torch.tensor([3.0, 6.0])).tolist() == [1, 3]

@@ -38,6 +38,15 @@ def test_functions_of_one_tensor(name, expected):
     assert gradcheck(function, x) and gradgradcheck(function, x)
 
 
+@pytest.mark.parametrize("name", ["lgamma", "digamma", "erfinv", "i0", "logcumsumexp"])
+def test_functions_of_real_numbers_refuse_complex_ones(name):
+    z = torch.tensor([0.5 + 0.2j])
+    arguments = (0,) if name == "logcumsumexp" else ()
+    for x in (z, z.requires_grad_()):
+        with pytest.raises(NotImplementedError, match="complex"):
+            getattr(torch, name)(x, *arguments)
+
+
 def test_the_scaled_and_the_tail_of_the_normal_distribution():
     far = leaf(-40.0, 30.0)
     # log_ndtr(-x) is about -x^2/2 - log(x sqrt(2 pi)), erfcx(x) about 1 / (x sqrt(pi))

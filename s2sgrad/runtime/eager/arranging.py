@@ -88,7 +88,16 @@ def diagflat(input, offset=0):
 @op(method=False)
 def vander(x, N=None, increasing=False):
     """Powers of a vector, as the columns of a matrix."""
+    if x._a.ndim != 1:
+        raise RuntimeError(f"vander: a vector is needed, not a tensor of {x._a.ndim} dimensions")
+    return powers_of(x, N, increasing)
+
+
+def powers_of(x, N=None, increasing=False):
+    """Powers of vectors, as the columns of matrices; of integers, in int64."""
     n = x._a.shape[-1] if N is None else N
+    if x._a.dtype.kind in "iub":
+        x = x.long()
     powers = [x**i if i else x * 0 + 1 for i in range(n)]
     return stack(powers if increasing else powers[::-1], -1) if n else zeros(*x._a.shape, 0, dtype=x.dtype)
 

@@ -41,14 +41,17 @@ def _root_node(i, root):
 def _seed(root, g, batched=False):
     """The gradient that a root starts with, as a tensor."""
     if batched and g is None:
-        raise ValueError("with is_grads_batched, gradients are batches of vectors: None is not")
+        raise RuntimeError("with is_grads_batched, gradients are batches of vectors: None is not")
     if batched and isinstance(g, Tensor) and g._a.ndim == 0:
         raise IndexError("with is_grads_batched, the first axis of a gradient counts vectors: this one has no axes")
     if isinstance(root, GradientEdge):
-        if g is None:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs: give one for an edge")
-        return g
-    a = root._a
+        if g is not None:
+            return g
+        if root.like is None:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs: give one for this edge")
+        a = root.like
+    else:
+        a = root._a
     if g is None:
         if a.size != 1:
             raise RuntimeError(

@@ -41,8 +41,13 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
 @op()
 def bincount(input, weights=None, minlength=0):
     """How often each number occurs, or the sums of its weights."""
+    numbers = _plain(input)
+    if numbers.dtype.kind not in "iu":
+        raise NotImplementedError(f"bincount: not defined for tensors of {input.dtype!r}: it counts integers")
+    if numbers.ndim != 1 or numbers.size and numbers.min() < 0:
+        raise RuntimeError("bincount: a vector of integers that are not negative is needed")
     w = None if weights is None else _plain(weights)
-    a = np.bincount(_plain(input), w, minlength)
+    a = np.bincount(numbers, w, minlength)
     out = new(a.astype(np.float32) if w is not None and w.dtype == np.float32 else a, None)
     return out if weights is None else undifferentiable("bincount", out, (weights,))
 

@@ -352,7 +352,10 @@ def call_node(node, grads):
         (grad,) = grads
         if grad is not None:
             recording = is_recording()
-            accumulate(node._leaf, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
+            try:
+                accumulate(node._leaf, as_traced(grad) if recording else grad._a, recording and grad.requires_grad)
+            except ValueError as error:
+                raise RuntimeError(f"AccumulateGrad: the gradient does not fit its leaf: {error}") from None
             _run_after_accumulation(node._leaf)
         return ()
     recording = is_recording()

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from s2sgrad.runtime.eager.engine import FUNCTION
+from s2sgrad.runtime.eager.keeping import stand_in
 from s2sgrad.runtime.eager.node import faced
 from s2sgrad.runtime.eager.tensor import Tensor, family, node_of, refresh
 from s2sgrad.runtime.eager.versions import written
@@ -12,12 +13,16 @@ from s2sgrad.runtime.node import Node
 from s2sgrad.runtime.results import PICK
 
 
-class GradientEdge(NamedTuple):
-    """Where a gradient flows to: one result of a node. It stays valid when the tensor is overwritten."""
-
+class _Edge(NamedTuple):
     node: object
     output_nr: int
     ownership_token: object = None
+
+
+class GradientEdge(_Edge):
+    """Where a gradient flows to: one result of a node. It stays valid when the tensor is overwritten."""
+
+    like = None  # an array of the shape and type of the result, where they are known
 
 
 def get_gradient_edge(tensor):
@@ -34,8 +39,11 @@ def get_gradient_edge(tensor):
     if node is None:
         raise RuntimeError("this tensor does not require gradients: it has no gradient edge")
     if node.form is PICK:
-        return GradientEdge(faced(node.edges), node.saved[0], node)
-    return GradientEdge(faced(node), 0, node)
+        edge = GradientEdge(faced(node.edges), node.saved[0], node)
+    else:
+        edge = GradientEdge(faced(node), 0, node)
+    edge.like = stand_in(tensor._a)
+    return edge
 
 
 def edge_node(edge):

@@ -8,6 +8,7 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.rules.factorizations import lu_factors, pivoted
 from s2sgrad.runtime.eager import dtypes
+from s2sgrad.runtime.eager.arranging import powers_of
 from s2sgrad.runtime.eager.call import call, of_one_type
 from s2sgrad.runtime.eager.comparing import where
 from s2sgrad.runtime.eager.elementwise import undifferentiable
@@ -285,7 +286,7 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return solve(T, B, left=left)
 
 
-LINALG["vander"] = lambda x, *, N=None: FUNCTIONS["vander"](x, N, True)
+LINALG["vander"] = lambda x, *, N=None: powers_of(x, N, True)
 
 # ---------------------------------------------------------------- general eigenvalues
 

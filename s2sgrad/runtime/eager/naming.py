@@ -68,16 +68,17 @@ def rename(node, name):
 
 
 def under(title):
-    """Let the last node of a composition bear the name of the operation."""
+    """Let the last node of a composition bear the name of the operation; of several results, the last of each."""
 
     def decorate(function):
         @functools.wraps(function)
         def forward(*args, **kwargs):
             before = next(COUNTER)
             out = function(*args, **kwargs)
-            node = out._node
-            if node is not None and node.number > before:
-                rename(node, title)
+            for result in out if isinstance(out, tuple) else (out,):
+                node = result._node
+                if node is not None and node.number > before:
+                    rename(node, title)
             return out
 
         return forward

@@ -152,7 +152,8 @@ def std(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
     return call("Std", np.std, _spreading(input), axis=axes(input, dim), ddof=correction, keepdims=keepdim)
 
 
-def _with_mean(spread):
+def _with_mean(spread, title):
+    @under(title)
     def forward(input, *args, dim=None, unbiased=True, correction=None, keepdim=False):
         dim, correction = _spread_arguments(args, dim, unbiased, correction)
         return spread(input, dim=dim, correction=correction, keepdim=keepdim), mean(input, dim, keepdim)
@@ -160,8 +161,8 @@ def _with_mean(spread):
     return forward
 
 
-enter("var_mean", _with_mean(var), method=False)
-enter("std_mean", _with_mean(std), method=False)
+enter("var_mean", _with_mean(var, "VarMean"), method=False)
+enter("std_mean", _with_mean(std, "StdMean"), method=False)
 
 
 @op()
@@ -197,6 +198,8 @@ def logcumsumexp(input, dim):
     """``log(cumsum(exp(input)))``, without overflow."""
     refresh(input)
     a = input._a
+    if a.dtype.kind != "f":
+        raise NotImplementedError(f"logcumsumexp: not defined for tensors of {input.dtype!r}")
     if not a.size:
         return input.cumsum(dim)
     if a.ndim and not (np.isfinite(a.max()) and a.max() - a.min() < _REACH[a.dtype.itemsize]):
@@ -233,6 +236,14 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
 
 
 # ---------------------------------------------------------------- extrema
+
+
+class _Extremes(tuple):
+    """The smallest and the largest, also by name."""
+
+    __slots__ = ()
+    min = property(lambda self: self[0])
+    max = property(lambda self: self[1])
 
 
 class _Named(tuple):
@@ -318,10 +329,11 @@ def amin(input, dim=(), keepdim=False):
 
 
 @op()
+@under("Aminmax")
 def aminmax(input, *, dim=None, keepdim=False):
     """The smallest and the largest."""
     dim = () if dim is None else dim
-    return amin(input, dim, keepdim), amax(input, dim, keepdim)
+    return _Extremes((amin(input, dim, keepdim), amax(input, dim, keepdim)))
 
 
 def _middle(a, axis):

@@ -272,9 +272,11 @@ def sum_to_size(self, *size):
     return self.sum(dims, keepdim=True).reshape(size) if dims else self
 
 
-@op("fliplr", "flipud")
+@op()
 def flip(input, *args, dims=None):
     """Axes in reverse."""
+    if not args and dims is None:
+        raise TypeError("flip: dims is missing: the axes to reverse")
     dims = args if dims is None else dims
     if len(dims) == 1 and isinstance(dims[0], tuple | list):
         (dims,) = dims
@@ -284,8 +286,17 @@ def flip(input, *args, dims=None):
     return call("Flip", flipped_copy, input, tuple(axes) if input._a.ndim else ())
 
 
-enter("fliplr", lambda input: flip(input, 1))
-enter("flipud", lambda input: flip(input, 0))
+def _flip_of(name, axis):
+    def forward(input):
+        if input._a.ndim <= axis:
+            raise RuntimeError(f"{name}: a tensor of {axis + 1} or more dimensions is needed, not {input._a.ndim}")
+        return flip(input, axis)
+
+    return enter(name, forward)
+
+
+_flip_of("fliplr", 1)
+_flip_of("flipud", 0)
 
 
 @op()

@@ -14,9 +14,26 @@ from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, SPECIAL, enter, op, sp
 from s2sgrad.runtime.eager.shortcuts import binary, unary
 from s2sgrad.runtime.eager.tensor import Tensor
 
-for _name, _function in (("lgamma", gamma.lgamma), ("digamma", gamma.digamma), ("erfinv", gaussian.erfinv)):
-    UNARY[_name] = enter(_name, unary(_name.capitalize(), _function))
-UNARY["i0"] = enter("i0", unary("I0", np.i0))
+
+def _of_real_numbers(name, function):
+    """An operation of one real tensor: the function would take complex numbers and drop their imaginary part."""
+
+    def general(x):
+        x = floating(x)
+        if x._a.dtype.kind == "c":
+            raise NotImplementedError(f"{name}: not defined for tensors of {x.dtype!r}")
+        return call(name, function, x)
+
+    return unary(name, function, general)
+
+
+for _name, _function in (
+    ("lgamma", gamma.lgamma),
+    ("digamma", gamma.digamma),
+    ("erfinv", gaussian.erfinv),
+    ("i0", np.i0),
+):
+    UNARY[_name] = enter(_name, _of_real_numbers(_name.capitalize(), _function))
 
 # ---------------------------------------------------------------- of two tensors
 

@@ -72,6 +72,7 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
 
 
 @op()
+@under("Nanmedian")
 def nanmedian(input, dim=None, keepdim=False):
     """The median of what is not nan: the lower of two."""
     if dim is None:
