@@ -20,6 +20,7 @@ from s2sgrad.runtime.eager.dtypes import (
     set_default_dtype,
 )
 from s2sgrad.runtime.eager.methods import Device as device
+from s2sgrad.runtime.eager.methods import Layout as layout
 from s2sgrad.runtime.eager.modes import (
     enable_grad,
     inference_mode,
@@ -68,6 +69,7 @@ __all__ = [
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
+    "layout",
     "linalg",
     "nn",
     "no_grad",

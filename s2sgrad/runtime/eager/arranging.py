@@ -136,6 +136,12 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     return _with_part(input, src, lambda x: diagonal(x, offset, dim1, dim2))
 
 
+@op()
+def as_strided_scatter(input, src, size, stride, storage_offset=0):
+    """`input` with `src` as the elements at the strides given."""
+    return _with_part(input, src, lambda x: x.as_strided(size, stride, storage_offset))
+
+
 def _with_part(input, src, part):
     out = input.clone()
     view = part(out)

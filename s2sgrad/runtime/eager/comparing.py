@@ -153,6 +153,8 @@ def masked_fill(input, mask, value):
     """`input` with `value` where `mask` holds."""
     if mask._a.dtype != bool:
         raise RuntimeError(f"masked_fill: the mask is of bools, not of {mask.dtype!r}")
+    if isinstance(value, complex) and input._a.dtype.kind != "c":
+        raise RuntimeError(f"masked_fill: {value} is complex, the tensor is of {input.dtype!r}")
     v = value if isinstance(value, Tensor) else np.asarray(value, input._a.dtype)
     if np.ndim(v._a if isinstance(v, Tensor) else v):
         raise RuntimeError("masked_fill: the value is a number or a tensor without dimensions")

@@ -1,5 +1,6 @@
 """Making tensors: from data, filled, random, and from other tensors."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -243,11 +244,30 @@ class Generator:
 
     def __init__(self, device=None):
         Device(device or "cpu")
-        self.random = np.random.default_rng()
+        self.seed()
 
     def manual_seed(self, seed):
-        self.random = np.random.default_rng(int(seed))
+        """Start over from `seed`."""
+        self._seed = int(seed)
+        self.random = np.random.default_rng(self._seed)
         return self
+
+    def seed(self):
+        """Start over from a seed of chance, which is returned."""
+        self.manual_seed(np.random.SeedSequence().entropy % 2**63)
+        return self._seed
+
+    def initial_seed(self):
+        """The seed started from."""
+        return self._seed
+
+    def get_state(self):
+        """Where the numbers stand, as a tensor of bytes."""
+        return made(np.frombuffer(bytearray(pickle.dumps((self._seed, self.random.bit_generator.state))), np.uint8))
+
+    def set_state(self, new_state):
+        """Go on from where `get_state` was called."""
+        self._seed, self.random.bit_generator.state = pickle.loads(new_state._a.tobytes())
 
 
 _default = Generator()
@@ -257,6 +277,12 @@ _default = Generator()
 def manual_seed(seed):
     """Start the random numbers over from `seed`."""
     return _default.manual_seed(seed)
+
+
+op(method=False)(_default.seed)
+op(method=False)(_default.initial_seed)
+enter("get_rng_state", _default.get_state, method=False)
+enter("set_rng_state", _default.set_state, method=False)
 
 
 def _source(generator):
@@ -310,6 +336,12 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
     return made(
         np.asarray(mean + std * _source(generator).standard_normal(shape)).astype(_dtype(dtype)), requires_grad, device
     )
+
+
+@op(method=False)
+def binomial(count, prob, generator=None):
+    """How many of `count` tries succeed, each with the probability `prob`."""
+    return made(_source(generator).binomial(count._a.astype(np.int64), prob._a).astype(count._a.dtype))
 
 
 @op()

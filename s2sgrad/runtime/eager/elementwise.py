@@ -202,7 +202,10 @@ def fmod(input, other):
 @op()
 def float_power(input, exponent):
     """``input ** exponent`` in double precision."""
-    x, y = [cast(v, dtypes.float64) if isinstance(v, Tensor) and not v.is_complex() else v for v in (input, exponent)]
+    x, y = [
+        cast(v, dtypes.complex128 if v.is_complex() else dtypes.float64) if isinstance(v, Tensor) else v
+        for v in (input, exponent)
+    ]
     return pow(x, float(y) if isinstance(y, int) else y)
 
 

@@ -391,6 +391,10 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     return solve(A.mH if adjoint else A, B, left=left)
 
 
+enter("lu", lu_factor)
+enter("lu_solve", lambda b, LU_data, LU_pivots: lu_solve(LU_data, LU_pivots, b))
+
+
 # ---------------------------------------------------------------- least squares, and answers that say whether they are
 
 _Lstsq = _named("solution residuals rank singular_values")

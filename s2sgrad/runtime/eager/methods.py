@@ -264,6 +264,12 @@ def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
+@method("is_pinned", "is_shared")
+def no(self):
+    """No: the memory is the process's own."""
+    return False
+
+
 @op()
 def is_same_size(input, other):
     """Whether two tensors are of one shape."""

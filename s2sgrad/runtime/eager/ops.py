@@ -15,6 +15,7 @@ from s2sgrad.runtime.eager import (  # noqa: F401
     inplace,
     losses,
     matrices,
+    memory,
     methods,
     neural,
     out,

@@ -53,12 +53,17 @@ mm = _of_dimensions("mm", "Mm", 2, 2)
 mv = _of_dimensions("mv", "Mv", 2, 1)
 bmm = _of_dimensions("bmm", "Bmm", 3, 3)
 dot = _of_dimensions("dot", "Dot", 1, 1)
-enter("inner", lambda input, other: _multiplied("Inner", np.inner, input, other))
+enter(
+    "inner",
+    lambda input, other: (
+        input * other if not (input.ndim and other.ndim) else _multiplied("Inner", np.inner, input, other)
+    ),
+)
 enter("vdot", lambda input, other: _multiplied("Vdot", np.vdot, input, other))
 
 
 def _kronecker(input, other):
-    d = dtypes.result_type(input, other)
+    d = dtypes.promote(input.dtype, other.dtype)
     return call("Kron", np.kron, cast(input, d), cast(other, d))
 
 
