@@ -63,6 +63,7 @@ def test_places_of_constants_are_kept():
         (lambda x: x.expand(3, 2), "ExpandBackward0"),
         (lambda x: x.clone(), "CloneBackward0"),
         (lambda x: x.float(), "ToCopyBackward0"),
+        (lambda x: x.to(F64, copy=True), "ToCopyBackward0"),
         (lambda x: torch.stack([x, x]), "StackBackward0"),
         (lambda x: torch.maximum(x, x), "MaximumBackward0"),
         (lambda x: x.relu(), "ReluBackward0"),

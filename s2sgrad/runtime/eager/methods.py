@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 
+from s2sgrad.rules.placing import kept_copy
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.registry import FUNCTIONS, method, op
@@ -172,7 +173,7 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     if device is not None and not isinstance(device, Device):
         Device(device)
     out = self if dtype is None else cast(self, dtypes.of(dtype))
-    return out.clone() if copy and out is self else out
+    return call("ToCopy", kept_copy, out) if copy and out is self else out
 
 
 for _name, _dtype in (
