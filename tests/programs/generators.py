@@ -1,6 +1,7 @@
 """Generators of the user's that a loop or a comprehension runs over."""
 
 import numpy as np
+from numpy import copyto
 
 from tests.programs.corpus import program
 
@@ -406,3 +407,80 @@ def counted_in_its_own_place(x):
     for i, u[i] in enumerate(scaled(x[0])):
         u[i] *= x[i]
     return np.sum(u * x) * i
+
+
+def doubled_where_it_is(u, n):
+    for _ in range(n):
+        np.multiply(u, 2.0, u)
+        yield u[0]
+
+
+def copied_where_it_is(u, n):
+    for _ in range(n):
+        copyto(u, u * 2.0)
+        yield u[0]
+
+
+@program(X, engine="tape", smooth=True)
+def written_by_a_call_after_a_read(x):
+    u = x * 1.0
+    return u[0] * sum(doubled_where_it_is(u, 2))
+
+
+@program(X, engine="tape", smooth=True)
+def copied_by_a_call_after_a_read(x):
+    u = x * 1.0
+    return u[0] * sum(copied_where_it_is(u, 2))
+
+
+@program(X, engine="compiled", smooth=True)
+def written_by_a_call_alone(x):
+    u = x * 1.0
+    total = sum(doubled_where_it_is(u, 2))
+    return u[0] * total
+
+
+bent = np.sin
+
+
+def called_under_a_name_of_the_outside(u, bent):
+    for _ in range(2):
+        yield bent(u)
+
+
+@program(X, engine="tape", smooth=True)
+def what_a_parameter_hides(x):
+    u = x * 1.0
+
+    def raised(v):
+        v += 1.0
+        return v[0]
+
+    return u[0] * sum(called_under_a_name_of_the_outside(u, raised))
+
+
+class Growing:
+    def __init__(self, size):
+        self.size = size
+
+    def sum(self):
+        self.size = self.size * 2.0
+        return self.size
+
+
+def sums(thing):
+    for _ in range(2):
+        yield thing.sum()
+
+
+@program(X, engine="tape", smooth=True)
+def a_method_that_has_the_name_of_one_of_arrays(x):
+    thing = Growing(x[0])
+    return thing.size * sum(sums(thing))
+
+
+@program(X, engine="compiled", smooth=True)
+def a_method_alone(x):
+    thing = Growing(x[0])
+    total = sum(sums(thing))
+    return thing.size * total

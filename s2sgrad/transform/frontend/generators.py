@@ -241,16 +241,29 @@ class Generators:
         """
         value = s.value
         first = value.args[0] if isinstance(value, gast.Call) and value.args else value
-        if isinstance(first, gast.ListComp | gast.GeneratorExp):
-            first = first.generators[0].iter
-        if not isinstance(s, gast.AugAssign) and self.generator_called(first) is not None:
+        over = first.generators[0].iter if isinstance(first, gast.ListComp | gast.GeneratorExp) else first
+        called = [n for n in syntax.walk(value) if self.generator_called(n) is not None]
+        before = isinstance(s, gast.AugAssign) or first is not value and syntax.contains(value.func, gast.Call)
+        if not before and over in called and set(called) <= set(syntax.walk(first)):
             return True
-        nodes = list(syntax.walk(value))
-        bodies = [found[0] for n in nodes if (found := self.generator_called(n)) is not None]
-        nodes += [n for tree in bodies for one in tree.body for n in syntax.walk(one)]
-        calls = [n for n in nodes if isinstance(n, gast.Call) and self.generator_called(n) is None]
-        others = [n for n in calls if not (isinstance(n.func, gast.Name) and n.func.id in CONSUMING)]
-        return not any(isinstance(n, gast.NamedExpr) for n in nodes) and all(map(self.is_quiet_call, others))
+        clauses = [n.target for n in syntax.walk(value) if isinstance(n, gast.comprehension)]
+        parts = [(value, frozenset().union(*map(self.names.stores, clauses)))]
+        for tree, _ in map(self.generator_called, called):
+            own = frozenset(syntax.parameters(tree)).union(*map(self.names.stores, tree.body))
+            parts += [(one, own) for one in tree.body]
+        return all(self.changes_nothing(n, own) for part, own in parts for n in syntax.walk(part) if n not in called)
+
+    def changes_nothing(self, node, own: frozenset) -> bool:
+        """Does a node of an expression, or of a generator, surely change nothing? `own`: names not of the function.
+
+        What methods do is not known here: an object of the user's may have one of any name.
+        """
+        if not isinstance(node, gast.Call):
+            return not isinstance(node, gast.NamedExpr)
+        name = getattr(node.func, "id", None)
+        if name in CONSUMING and name not in own and self.is_builtin(name, getattr(builtins, name)):
+            return True
+        return self.static(node.func, own) is not None and self.is_quiet_call(node, own)
 
     def collected_in(self, before: list, node, clause):
         """The name of a list that statements `before` fill with what a comprehension over a generator gives."""

@@ -23,7 +23,7 @@ import math
 import gast
 
 from s2sgrad.rules import table
-from s2sgrad.transform.frontend import syntax
+from s2sgrad.transform.frontend import effects, syntax
 from s2sgrad.transform.frontend.kinds import EFFECTLESS, SEQUENCES, is_active
 from s2sgrad.transform.frontend.scan import targets_of
 from s2sgrad.transform.frontend.values import Nested
@@ -299,7 +299,8 @@ class Positions:
         if plain:
             return self.located(gast.For(first.target, first.iter, body, [], None), node)
         conditions = [c for g in node.generators for c in g.ifs]
-        if conditions and not self.is_quiet(conditions) and not self.is_quiet([node.elt]):
+        own = frozenset().union(*(self.names.stores(g.target) for g in node.generators))
+        if conditions and not self.is_quiet(conditions, own) and not self.is_quiet([node.elt], own):
             self.refuse("the conditions and the elements of a comprehension may have effects in turns", node)
         taken: dict = {}
         generators, places, reads = [], [], []
@@ -318,18 +319,24 @@ class Positions:
         iterable = gast.ListComp(as_loaded(target), generators) if chosen else generators[0].iter
         return self.located(gast.For(target, choice(iterable), [*reads, *body], [], None), node)
 
-    def is_quiet(self, nodes: list) -> bool:
-        """Is the order in which these expressions are evaluated surely not seen from outside?"""
+    def is_quiet(self, nodes: list, own: frozenset) -> bool:
+        """Is the order in which these are evaluated surely not seen from outside? `own`: names of theirs."""
         calls = [n for node in nodes for n in gast.walk(node) if isinstance(n, gast.Call)]
-        return all(map(self.is_quiet_call, calls))
+        return all(self.is_quiet_call(call, own) for call in calls)
 
-    def is_quiet_call(self, node) -> bool:
-        known = self.static(node.func)
-        if known is None:
+    def is_quiet_call(self, node, own: frozenset) -> bool:
+        """Does a call change nothing? `own`: the names in it that are not the function's."""
+        known = self.static(node.func, own)
+        function = None if known is None else known.value
+        if effects.writes_out(function, node) or any(k.arg in (None, "out") for k in node.keywords):
+            return False
+        if known is None:  # objects of the user's whose methods write have them said apart before
             attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
             return attr in table.METHODS or attr in table.INACTIVE_METHODS
-        quiet = self.session.plain(EFFECTLESS | {abs, float, int, round, sum, max, min, pow, complex}, known.value)
-        return known.value in quiet or self.session.is_effectless(known.value)
+        if effects.mutator(function) is not None:
+            return False
+        quiet = self.session.plain(EFFECTLESS | {abs, float, int, round, sum, max, min, pow, complex}, function)
+        return function in quiet or self.session.is_effectless(function)
 
     def choosing(self, iterable, target, reads: list, conditions: list) -> list:
         """The part of a comprehension that gives the positions for which `conditions` hold of the elements there."""
