@@ -191,7 +191,7 @@ class Functions(Objects):
         """The writer of a function that stands here."""
         inside = type(self)(self.below, self.namespace, {})
         inside.examples = {**self.examples, **parameters}
-        inside.bounds = dict(self.bounds)
+        inside.bounds = {n: bound for n, bound in self.bounds.items() if n not in parameters}  # those hide others
         inside.fixed = set(self.examples)
         inside.varying, inside.loose = set(self.varying), set(self.loose)
         inside.gone_through = [e for e in self.examples.values() if isinstance(e, list)]
