@@ -45,6 +45,6 @@ attribute("real", np.real)
 attribute("imag", np.imag)
 
 INACTIVE_METHODS.update(("any", "all", "argmax", "argmin", "argsort", "argpartition"))
-INACTIVE_METHODS.update(("hex", "is_integer"))  # of Python's numbers
+INACTIVE_METHODS.add("is_integer")  # of Python's numbers
 INACTIVE_METHODS.update(("nonzero", "searchsorted", "round"))
 INACTIVE_ATTRIBUTES.update(("shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags", "device"))

@@ -165,6 +165,8 @@ def watch(cls, current) -> None:
 
 def watch_attribute(cls, name, current) -> None:
     """Turn the functions that objects of a class hold under a name, while the class is watched."""
+    if name.startswith("__"):
+        return  # Python asks the class for what has such a name, past its objects
     with _lock:
         attribute = inspect.getattr_static(cls, name, MISSING)
         if type(attribute) is types.MemberDescriptorType or not hasattr(type(attribute), "__set__"):

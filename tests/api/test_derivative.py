@@ -21,18 +21,6 @@ from s2sgrad.rules import table
 SCALES = np.array([1.0, 2.0, 3.0])
 
 
-def twice_too_much(a):
-    return np.linalg.cholesky(a)
-
-
-def one_sided(a):
-    return a * 1.0
-
-
-table.vjp(twice_too_much, a=lambda g, out, a: 2.0 * (a @ a))
-table.vjp(one_sided, a=lambda g, out, a: g + g.T)
-
-
 def loss(w, x, y=1.0):
     """Squared error.
 
@@ -276,7 +264,25 @@ class TestCheck:
     def test_a_kink_is_near(self):
         grad(lambda x: np.sum(np.maximum(x, 0.0))).check(np.array([5e-4, -1e-4, 1.0]))
 
-    def test_gradients_of_what_reads_one_triangle_are_symmetric(self):
+    @pytest.fixture
+    def twice_too_much(self):
+        def twice_too_much(a):
+            return np.linalg.cholesky(a)
+
+        table.vjp(twice_too_much, a=lambda g, out, a: 2.0 * (a @ a))
+        yield twice_too_much
+        del table.RULES[twice_too_much]
+
+    @pytest.fixture
+    def one_sided(self):
+        def one_sided(a):
+            return a * 1.0
+
+        table.vjp(one_sided, a=lambda g, out, a: g + g.T)
+        yield one_sided
+        del table.RULES[one_sided]
+
+    def test_gradients_of_what_reads_one_triangle_are_symmetric(self, twice_too_much, one_sided):
         a = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
         agreement = grad(lambda a: np.sum(np.linalg.cholesky(a))).check(a)
         assert agreement.symmetric == ("a",) and agreement.entries == 6

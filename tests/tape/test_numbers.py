@@ -68,7 +68,6 @@ ATTEMPTS = {
     "partition": lambda k: k.partition,
     "flat": lambda k: k.flat,
     "view": lambda k: k.view(),
-    "hex": lambda k: k.hex(),
     "len": lambda k: len(k),
     "iter": lambda k: iter(k),
     "del": lambda k: k.__delitem__(0),

@@ -45,7 +45,7 @@ def test_the_lesser_of_two_arrays():
         return np.sum(d * d)
 
     source = agreeing(f, SQUARE)
-    assert saved(source) == "(k, less)" and "less = is_less(d1, t)" in source and "split(dd, less)" in source
+    assert saved(source) == "(k, less)" and "less = is_less(d, t)" in source and "split(dd, less)" in source
     agreeing(f, np.round(SQUARE))  # which has ties
 
 
@@ -55,7 +55,7 @@ def test_relu():
             x = np.maximum(w @ x, 0)
         return np.sum(x * x)
 
-    assert saved(agreeing(f, LINE[:4], SQUARE)) == "(x1, less)"
+    assert saved(agreeing(f, LINE[:4], SQUARE)) == "(x, less)"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -82,7 +82,7 @@ def test_bounds_and_largest_entries():
             score = np.max(score[:, None] + w, axis=0)
         return np.sum(score * score)
 
-    assert saved(agreeing(bounded, LINE[:4], SQUARE)) == "(x1, t == x2)"
+    assert saved(agreeing(bounded, LINE[:4], SQUARE)) == "(x, t == x1)"
     assert saved(agreeing(largest, LINE[:4], SQUARE)) == "hits"
 
 

@@ -57,7 +57,7 @@ def said(name: str) -> str:
 
     Examples
     --------
-    >>> said("x"), said(Container("history", 1).slot(0)), said(Container("state", 2).slot("u"))
+    >>> said("x"), said(Object("history", 1).slot(0)), said(Object("state", 2).slot("u"))
     ('x', 'history[0]', 'u')
     """
     called, _, key = name.partition("@")
