@@ -189,7 +189,7 @@ class Functions(Objects):
 
     def within_function(self, parameters) -> "Functions":
         """The writer of a function that stands here."""
-        inside = type(self)(self.below, self.namespace, {})
+        inside = type(self)(self.below, self.namespace, dict(self.helpers) if self.happens(50) else {})
         inside.examples = {**self.examples, **parameters}
         inside.bounds = {n: bound for n, bound in self.bounds.items() if n not in parameters}  # those hide others
         inside.fixed = set(self.examples)
