@@ -58,7 +58,8 @@ class Iterators:
         if isinstance(self.current, gast.For) and any(map(breaks, self.current.body)):
             self.refuse("accumulate() in a loop that may be left before its end", node)
         iterable, *function = node.args
-        if len(function) > 1 or not self.is_quiet([*map(self.call_of, function)]):
+        own = frozenset().union(*(syntax.parameters(f) for f in function if isinstance(f, gast.Lambda)))
+        if len(function) > 1 or not self.is_quiet([*map(self.call_of, function)], own):
             self.refuse("accumulate() with a function that may have effects", node)
         rebound = map(syntax.rebound, self.defined.values())
         changing = self.mutable.union(self.names.stores(self.current), *rebound)
