@@ -144,3 +144,11 @@ def array_of_an_unknown_number_of_axes_held(x, n):
     square = lambda a: np.sum(x**2) + a
     x = np.array([np.where(1.2 < x[1] < 1.9, 0.2, 1.5), x[0]])
     return square(x[n % 2])
+
+
+@program(np.array([0.4, 1.2, 0.8]), engine=None)
+def default_that_is_held_by_a_dict(x):
+    held = {"n": [float(k) for k in range(len(x))], "m": 3.0}
+    length = lambda h=held["n"]: len(h)  # noqa: E731
+    held["m"] = x[0]
+    return np.sum(x) * length() * held["m"]

@@ -570,7 +570,10 @@ class Statements:
         try:
             reads = functools.reduce(operator.or_, [self.held(n, node) for n in captured], {})
             for _, default in defaults:
-                reads |= self.inert(default).reads
+                inert = self.inert(default)
+                if inert.node is not default:
+                    return  # its text names a container that is no value
+                reads |= inert.reads
         except CompileError:
             return
         nested.value = self.value(getattr(node, "name", "function"), self.type_of(nested), False, [self.anywhere])
