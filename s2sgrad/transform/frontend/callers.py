@@ -12,11 +12,10 @@ import gast
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import effects, scan, syntax, ways
-from s2sgrad.transform.frontend.heap import HOLDING, Object, keys_of, takes_fields
+from s2sgrad.transform.frontend.heap import HOLDING, NEVER_ARRAYS, Object, keys_of, takes_fields
 from s2sgrad.transform.frontend.kinds import is_live
 from s2sgrad.transform.ir import Kind
 
-NEVER_ARRAYS = (None, str)  # the classes of text and of None, as types have them
 OPENED = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
 
 

@@ -98,6 +98,9 @@ class Edits:
     def augmented_container(self, statement) -> bool:
         """``xs += [v]``, ``xs *= 2``, ``d |= {"a": v}`` of a container with slots."""
         target = statement.target
+        if self.growing(target) is not None and isinstance(statement.op, gast.Add):
+            extend = gast.Call(gast.Attribute(target, "extend", gast.Load()), [statement.value], [])
+            return self.edit(self.located(extend, statement), statement) is not None
         if self.holder(target) not in self.objects:
             return False
         if self.holder(target).type.kind not in (Kind.LIST, Kind.DICT):

@@ -22,6 +22,7 @@ from s2sgrad.transform.ir import Kind
 
 COUNTING = (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv, gast.Mod)
 HOLDING = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
+NEVER_ARRAYS = (None, str)  # the classes of text and of None, as types have them
 
 
 @dataclass(slots=True, eq=False)
@@ -119,6 +120,8 @@ class Heap:
     def fill(self, slot: str, thing) -> ir.Value:
         """Put something into a slot."""
         name = slot.partition("@")[0]
+        if isinstance(thing, Inert) and isinstance(thing.node, gast.List) and len(thing.node.elts) < 2:
+            thing = self.with_slots_of_its_own(thing, self.current)  # a list that may be filled
         if isinstance(thing, Inert):
             thing = dataclasses.replace(thing, type=changing_type(thing.type))
         thing = self.item_operand(thing, name)
@@ -128,8 +131,11 @@ class Heap:
         if thing in self.temporaries:
             thing.name = name
             self.temporaries.discard(thing)
+        new = self.env.get(slot) is not thing
         self.env[slot] = thing
         self.track(name, thing, inside=True)
+        if new:
+            self.see_filled(slot, thing)
         return thing
 
     def put_item(self, container: ir.Value, key, thing) -> None:

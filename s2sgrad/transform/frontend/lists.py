@@ -175,8 +175,8 @@ class Lists:
         """The result of ``xs.append(v)``, ``d.pop("a")`` and the like, of what is followed; None where it is none."""
         if not isinstance(call.func, gast.Attribute):
             return None
-        found = self.list_method(call, statement)
-        return self.edited_object(call, statement) if found is None else found
+        ways = self.list_method, self.edited_object, self.grown_by
+        return next((found for way in ways if (found := way(call, statement)) is not None), None)
 
     def few_items(self, name: str, node, statement) -> ir.Value | None:
         """``[None] * 3``, ``[w.copy() for w in ws]``, ``list(ws)`` as a list of items that are known one by one.

@@ -132,10 +132,10 @@ class Loops(Unrolling, Rows):
         exposed = exposed_names(statement.body, self.names)
         appends = self.appends_of(statement)
         self.collecting |= dict.fromkeys(appends)
-        mark = axes.fresh()
+        mark, grown = axes.fresh(), len(self.grown)
         sources, carried, body = self.turns(statement, exposed, after, make_sources)
         collected = self.collected(appends, body, mark, statement)
-        self.see_sources(sources, body, statement)
+        self.see_sources(sources, body, grown, statement)
         self.emit(ir.For(sources, carried, body, collected, self.found.location(statement)))
         self.look_again_after()
         self.see_iterated(statement.iter, held, statement)
@@ -230,7 +230,7 @@ class Loops(Unrolling, Rows):
                 )
                 for one, other in shared:
                     for r in self.regions_of(parameters[one]):
-                        for q in self.regions_under(self.env.get(other)):
+                        for q in self.regions_apart(self.env.get(other)):
                             r.join(q)
                 with self.inside_block(block):
                     self.look_again(before, parameters, others)

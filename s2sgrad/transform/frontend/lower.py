@@ -59,6 +59,7 @@ from s2sgrad.transform.frontend.edits import Edits
 from s2sgrad.transform.frontend.expressions import Expressions
 from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.generators import Generators
+from s2sgrad.transform.frontend.growing import Growing
 from s2sgrad.transform.frontend.heap import Heap, said
 from s2sgrad.transform.frontend.hoisting import perhaps_changing, without_maps
 from s2sgrad.transform.frontend.inheritance import Inheritance, written_out
@@ -108,6 +109,7 @@ class Lowering(
     Ways,
     Heap,
     Edits,
+    Growing,
     Callers,
     Records,
     Inheritance,
@@ -176,6 +178,8 @@ class Lowering(
         self.carried_on: dict = {}  # arrays before the loop walked last -> after it
         self.made: dict = {}  # a container -> what is in it, where that is known
         self.objects: dict = {}  # a container with slots -> the object that it is
+        self.grown: list = []  # the memory of lists in slots that have changed in ways that only the run knows
+        self.grown_values: set = set()  # these lists, after such changes
         self.opaque: dict = {}
         self.placed: dict = {}  # the name of a list -> whether elements are changed where only the run knows
         self.apart_items: set = set()  # the ids of items of lists that are known one by one, and are lists, too

@@ -27,7 +27,7 @@ from s2sgrad.transform.ir import Kind
 SHARED = (
     "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
     "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
-    "maybe", "unplaced", "handed_out",
+    "maybe", "unplaced", "handed_out", "grown", "grown_values",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -415,6 +415,10 @@ class Writes(WritingCalls):
             return [r for one in inner for r in self.regions_under(one, (*seen, thing))]
         return []
 
+    def regions_apart(self, thing) -> list:
+        """The memory that a name itself gives access to: what is in slots has names of its own."""
+        return [self.regions[thing]] if thing in self.objects else self.regions_under(thing)
+
     def renewed(self, thing, done: dict):
         """What a value is after what it is a view of has become another value; None where it is no such view."""
         if thing not in done and isinstance(thing, ir.Value):
@@ -516,7 +520,8 @@ class Writes(WritingCalls):
             for other, thing in start.items():
                 if other == one or (one, other) in shared or together.get(other) == together.get(one, one):
                     continue
-                if self.meet(end.get(one), end.get(other)) and not self.meet(parameters[one], thing):
+                ends, starts = (end.get(one), end.get(other)), (parameters[one], thing)
+                if self.overlap(*map(self.regions_apart, ends)) and not self.overlap(*map(self.regions_apart, starts)):
                     shared.add((one, other))
                     changed = True
         return changed
@@ -543,17 +548,27 @@ class Writes(WritingCalls):
                 return now is end.get(name)
         return False
 
-    def see_sources(self, sources: list, body: ir.Block, statement) -> None:
-        """Refuse a loop over an array that it changes meanwhile."""
+    def see_sources(self, sources: list, body: ir.Block, mark: int, statement) -> None:
+        """Refuse a loop over what it changes: an array, or a list that `grown` has from `mark` on."""
         over = {r.root() for s in sources if s.iterable is not None for r in self.regions_of(s.iterable)}
         for s in walk.statements(body):
             if isinstance(s, ir.Store) and any(r.root() in over for r in self.regions_of(s.into)):
                 self.refuse("a loop over an array that is changed in the loop", statement)
+        lists = [
+            s.iterable for s in sources if s.iterable is not None and self.type_of(s.iterable).kind is not Kind.ARRAY
+        ]
+        lists = [x for x in lists if not (isinstance(x, ir.Code) and walk.is_range(x, self.namespace))]
+        over = {r.root() for x in lists for r in self.regions_of(x)}
+        if any(r.root() in over for r in self.grown[mark:]):
+            self.refuse("a loop over a list that is changed in the loop", statement)
 
     def meet(self, one, other) -> bool:
         """May two things share memory?"""
-        mine = {r.root() for r in self.regions_under(one)}
-        theirs = {r.root() for r in self.regions_under(other)}
+        return self.overlap(self.regions_under(one), self.regions_under(other))
+
+    def overlap(self, first: list, second: list) -> bool:
+        """May some of these regions be one?"""
+        mine, theirs = {r.root() for r in first}, {r.root() for r in second}
         anywhere = self.anywhere.root()
         if (anywhere in mine and any(r.external for r in theirs)) or (
             anywhere in theirs and any(r.external for r in mine)

@@ -53,6 +53,8 @@ class Session:
     purity: effects.Purity = field(default_factory=effects.Purity)
     object_regions: dict = field(default_factory=dict)
     containers: int = 0  # those with slots
+    filled: dict = field(default_factory=dict)  # a slot -> is nothing put into it but lists that the function makes?
+    grown: set = field(default_factory=set)  # the slots of lists that change in ways that only the run knows
     writes: int = 0  # how often something was found that is written to
     lending: set = field(default_factory=set)  # the classes whose attributes are fields of the objects made of them
     apart: bool = False  # it writes into an argument

@@ -138,8 +138,12 @@ class Unsized:
     def shortened(self, target, statement) -> bool:
         """``del xs[0]``, ``del xs[n:]``; False where it is none of a list of the function's own."""
         base = self.own_list(target.value) if isinstance(target, gast.Subscript) else None
+        grown = self.growing(target.value) if isinstance(target, gast.Subscript) else None
+        base = base if grown is None else grown[1]
         if base is None or base in self.objects:
             return False
+        if grown is not None:
+            self.check_own(*grown, statement)
         match target.slice:
             case gast.Slice(lower=None, upper=at, step=None) if at is not None:
                 rest = gast.Slice(at, None, None)
@@ -157,7 +161,11 @@ class Unsized:
             rest = ir.Constant(slice(None, -1) if last else slice(1, None))
         else:
             rest = self.index(self.located(rest, statement))
-        self.rebind(target.value.id, self.cut(base, rest, statement))
+        now = self.cut(base, rest, statement)
+        if grown is None:
+            self.rebind(target.value.id, now)
+        else:
+            self.put_grown(target.value, now)
         return True
 
 
