@@ -280,14 +280,30 @@ def _differences(program, twin, value, gradients) -> str:
                 return "large"  # it turns too quickly for longer steps
             if abs(inner(_beside(program, twin), direction, program.argnums) - found[1]) < 0.1 * error:
                 return "kink"  # what is shared where entries tie need not add up: `np.min(np.maximum(x, 1))` at 1
+            if jump(at) > tolerance * scale and _is_right_beside(program, twin, direction, 1e-3 * scale):
+                return "kink"  # slopes of several kinks at once: `np.clip(x, 0, 1) + np.maximum(x, 1)` at 1
             raise Fault("gradient", f"along a direction it is {expected}, by differences {found[1]} ({gradients})")
     return "right"
 
 
+def beside(program, twin, distance) -> list:
+    """Arguments right beside the program's, where nothing ties."""
+    return moved(twin.arguments(), random_direction(twin.arguments(), program.argnums, 9), distance)
+
+
 def _beside(program, twin):
-    """The gradients at a point right beside the arguments, where nothing ties."""
-    direction = random_direction(twin.arguments(), program.argnums, 9)
-    return grad(twin.f, program.argnums)(*moved(twin.arguments(), direction, 1e-7))
+    """The gradients at a point right beside the arguments."""
+    return grad(twin.f, program.argnums)(*beside(program, twin, 1e-7))
+
+
+def _is_right_beside(program, twin, direction, tolerance) -> bool:
+    """Are the gradients right at points beside the arguments?"""
+    for distance in (1e-4, -1e-4):
+        expected = inner(grad(twin.f, program.argnums)(*beside(program, twin, distance)), direction, program.argnums)
+        ends = [float(twin.f(*moved(beside(program, twin, distance), direction, h))) for h in (1e-7, -1e-7)]
+        if not abs((ends[0] - ends[1]) / 2e-7 - expected) < tolerance:
+            return False
+    return True
 
 
 def slopes(at):
