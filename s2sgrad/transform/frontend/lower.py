@@ -218,6 +218,12 @@ class Lowering(
         self.writes_outside = False
         self.returned: list = []
         self.parameter_names: set = set()
+        self.given = given
+        self.look_through(rebound, kinds or {})
+
+    def look_through(self, rebound, kinds: dict) -> None:
+        """Note what the names of the body are, and say it in fewer forms."""
+        found, given = self.found, self.given
         body = found.node.body
         if isinstance(found.node, gast.Lambda):
             body = [gast.copy_location(gast.Return(body), body)]
@@ -234,14 +240,13 @@ class Lowering(
         for statement in body:
             self.local |= self.names.stores(statement)
             self.identifiers |= self.names.loads(statement) | self.names.stores(statement)
-        self.given = given
-        self.classes = self.classes_of_names(body, kinds or {})
+        self.classes = self.classes_of_names(body, kinds)
         self.handed: set = set()  # the names that are handed over where they stand (`scan.handed_over`)
         self.apart: dict = {}  # the name of a function -> whether it may write into what it is given
         self.perhaps_changing = perhaps_changing(body)
         taken = self.identifiers | {n.id for s in body for n in syntax.walk(s) if isinstance(n, gast.Name)}
         inside = (n for s in body for n in syntax.walk(s) if isinstance(n, syntax.FUNCTIONS))
-        shared = (name for name, owner in free.items() if name in owner.rebound_names)
+        shared = (name for name, owner in self.free.items() if name in owner.rebound_names)
         self.rebound_names = frozenset(shared).union(*map(syntax.rebound, inside))  # by functions that it may call
         if "map" in self.identifiers and self.is_builtin("map", map) and self.is_builtin("zip", zip):
             item = next(name for name in (f"item{'_' * i}" for i in itertools.count()) if name not in taken)
