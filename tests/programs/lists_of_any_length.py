@@ -550,3 +550,21 @@ def perhaps_replaced_and_then_set_by_index(x, k):
     for i in range(3):
         xs[i % 2] = xs[i % 2] * x[i % 2]
     return sum(xs)
+
+
+@program(X, engine="compiled", smooth=True)
+def elements_picked_by_the_turn_replace_the_first(x):
+    xs = [x * 2, x * 3]
+    for i in range(3):
+        xs.append(xs[i % 2] * x)
+        xs.pop(0)
+    return sum([np.sum(v * v) for v in xs])
+
+
+@program(X, engine="compiled", smooth=True)
+def elements_picked_by_the_turn_of_pairs(x):
+    pairs = [(x * 2, x[0]), (x * 3, x[1])]
+    for i in range(3):
+        u, k = pairs[i % 2]
+        pairs = [pairs[1], (u * k, k * k)]
+    return np.sum(pairs[0][0] * pairs[1][1])

@@ -128,6 +128,7 @@ def gradient(
     adjoint.block(forward.statements)
     build.location = function.location
     taken = {v: adjoint.take_at(v, ()) for v in dict.fromkeys(v for v, _ in slots)}
+    adjoint.require_spent()
     gradients = []
     for v, path in slots:
         d = taken[v]
@@ -194,6 +195,7 @@ def _pair(function: ir.Function, active: tuple, changing: tuple, callees: Pair, 
     adjoint.block(forward.statements)
     build.location = function.location
     results = [adjoint.operand(adjoint.take(v), v) for v in parameters]
+    adjoint.require_spent()
     result = results[0] if len(results) == 1 else build.sequence(results)
     backward = optimize.tidy(forward.statements, ir.Block(build.statements, (result,)))
     entering = [p.value for p in function.parameters]

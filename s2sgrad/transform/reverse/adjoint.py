@@ -45,7 +45,7 @@ class Adjoint(Flow):
         self.pairs = pairs
         self.is_half = is_half
         self.namespace = function.namespace
-        self.scope = Scope()
+        self.scope = Scope(local=walk.defined(function.body))
         self.build = Builder()
         self.memory = Memory(function.body, Regions(function), later)
         self.views = views(function.body)

@@ -245,6 +245,12 @@ class Collecting:
         parts = {k: self.take_at(value, (*path, k)) for k in known}
         return None if all(p is None for p in parts.values()) else parts
 
+    def require_spent(self) -> None:
+        """Refuse to lose a cotangent: each of a value of the block has been handed on where the value was made."""
+        for slot in self.scope.cotangents:
+            if slot[0] in self.scope.local:
+                raise CompileError(f"what is done with {slot[0].name} is not followed", self.build.location)
+
     def finished(self, slot, found: Cotangent):
         if found.partial:
             return self.completed(found.operand, self.read(slot), slot_type(slot), slot_name(slot))

@@ -88,12 +88,12 @@ class Flow(Operations):
             self.add(x, d)
         return forward
 
-    def take_apart(self) -> None:
-        """Take apart what is no container where another way is taken, as long as it is one."""
+    def take_apart(self, values) -> None:
+        """Give the items of containers what has come to these as wholes: where only the run knows to which item."""
         for slot, found in list(self.scope.cotangents.items()):
-            if slot[0].partial and slot[0] not in self.scope.local and keys(slot_type(slot)) is not None:
+            if slot[0] in values and keys(slot_type(slot)) is not None:
                 del self.scope.cotangents[slot]
-                self.add(slot[0], found.operand, slot[1])
+                self.add(slot[0], self.finished(slot, found), slot[1])
 
     def branch(self, s: ir.If) -> None:
         buffers = {i for i, r in enumerate(s.results) if self.is_buffer(r)}
@@ -108,7 +108,9 @@ class Flow(Operations):
                 else:
                     self.hand(x, g, r)
             self.block(block.statements)
-            self.take_apart()
+            # what is no container where another way is taken
+            self.take_apart({v for v, _ in self.scope.cotangents if v.partial and v not in self.scope.local})
+            self.require_spent()
             scopes.append(self.scope)
             builders.append(self.build)
         self.scope, self.build = outer, build
@@ -252,6 +254,7 @@ class Flow(Operations):
                 sources.append(ir.Source(element, g, reverse=True))
                 self.add(x, element)
             self.block(forward.statements)
+            self.take_apart({c.parameter for c in s.carried})
             ends = {}
             missing = [c for c in s.carried if self.is_active(c.parameter)]
             grown = False
@@ -288,6 +291,7 @@ class Flow(Operations):
             g = self.gathered(source.element)
             if g is not None:
                 rows.append((source, self.pattern_cotangent(g, source.element)))
+        self.require_spent()
         self.scope, self.build = outer, build
         self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers)
 
