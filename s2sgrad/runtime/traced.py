@@ -151,6 +151,8 @@ def _getitem(self, key):
             node = None
         elif type(x) is _ndarray:
             node = make_node(ITEM, (x, key), node)
+        elif type(out) is _ndarray:  # ``x[None]`` of a NumPy number
+            node = make_node(_PASS, ((),), node)
     if type(out) is not _ndarray:
         return out if node is None else traced(out, node)
     if out.base is not None and type(x) is _ndarray and np.may_share_memory(out, x):

@@ -318,6 +318,8 @@ class Memory:
             case ir.Store() | ir.Accumulate():
                 self._hand_over(s.target, s.into)
                 self._writes.append((s, at, loops))
+                if s.into.type.kind is not Kind.ARRAY:  # what is put into a container is there as it is
+                    self._share(s.target, s.value, at, loops)
             case ir.Push():
                 self._hand_over(s.target, s.into)
                 self._share(s.target, s.item, at, loops)

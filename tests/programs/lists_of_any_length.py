@@ -568,3 +568,14 @@ def elements_picked_by_the_turn_of_pairs(x):
         u, k = pairs[i % 2]
         pairs = [pairs[1], (u * k, k * k)]
     return np.sum(pairs[0][0] * pairs[1][1])
+
+
+@program(X, 0, engine="compiled", smooth=True)
+def an_element_picked_by_the_run_is_added_to_what_was_written(x, k):
+    xs = [None] * 3
+    u = x * 1
+    for i in range(3):
+        xs[i] = u * 2
+    u[1] = 0.5
+    u += xs[k]
+    return np.sum(u**2)

@@ -153,3 +153,20 @@ def test_vectorize_with_keywords_and_of_nothing():
     assert (value, gradient.tolist()) == (f(X), [4.0, -3.0, 1.0])
     with pytest.raises(ValueError, match="size 0"):
         value_and_grad(f, mode="tape")(X[:0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x[1][None] ** 2) * x[1],
+        lambda x: np.sum(x[1][None, None] * x),
+        lambda x: np.sum(np.sum(x)[None, ...] * x),
+        lambda x: np.sum(np.sum(x)[True] ** 2),
+        lambda x: x[1][...] * x[2],
+    ],
+)
+def test_numbers_that_get_axes(f):
+    differences = [(f(X + d) - f(X - d)) / 2e-6 for d in 1e-6 * np.eye(3)]
+    value, gradient = value_and_grad(f, mode="tape")(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, differences, rtol=1e-6)

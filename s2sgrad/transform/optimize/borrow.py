@@ -186,6 +186,8 @@ class _Borrow:
             if not any(s is one for one in done):
                 return None
             if isinstance(s, ir.Accumulate) and s.value is value and s.into is not value:
+                if s.into.type.kind is not Kind.ARRAY:
+                    return None  # a container keeps it
                 found.append(s)
                 continue
             if not isinstance(s, ir.Op):
