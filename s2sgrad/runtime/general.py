@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sgrad.runtime.arguments import kept_arguments
+from s2sgrad.runtime.arguments import kept_arguments, plain
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.keywords import starred, takes_any_keyword
 from s2sgrad.runtime.node import Form, make_node
@@ -126,6 +126,24 @@ def _fitted(pull, fit, paths):
     return fitted
 
 
+def _real_where_real(pull, real, paths):
+    """A pullback whose cotangents of real arguments are real, where what comes in is complex."""
+
+    def pulled(g, out, args, kwargs):
+        found = pull(g, out, args, kwargs)
+        if type(g) is _ndarray and g.dtype.kind != "c":
+            return found
+        values = [_dig(args[path[0]] if isinstance(path[0], int) else kwargs[path[0]], path[1:]) for path in paths]
+        return tuple(
+            [
+                c if c is None or np.iscomplexobj(plain(x)) or not np.iscomplexobj(plain(c)) else real(c)
+                for c, x in zip(found, values, strict=True)
+            ]
+        )
+
+    return pulled
+
+
 def _general_form(function, rule, arguments):
     found = _named(rule, arguments, function)
     linear = rule.kind == "linear"
@@ -163,12 +181,18 @@ def _general_form(function, rule, arguments):
         from s2sgrad.runtime.record import recorder
 
         needed = {name: recording_rule(rule.pullbacks[name]) for name in names if name in rule.pullbacks}
-        return fitted(make(needed, joint and recording_rule(joint)), recorder(unbroadcast))
+        return fitted(make(needed, joint and recording_rule(joint)), recorder(unbroadcast), recorder(np.real))
 
     paths = tuple(arguments.paths)
     of_the_house = all([getattr(p, "__module__", "").startswith("s2sgrad.rules.") for p in _pullbacks(rule)])
-    fitted = (lambda pull, _: pull) if of_the_house else (lambda pull, fit: _fitted(pull, fit, paths))
-    form = GeneralForm(title(function), fitted(make(rule.pullbacks, joint), _fit), make_twin=make_twin)
+    alone = linear and len(arguments.args) == 1  # nothing else makes its result complex
+
+    def fitted(pull, fit, real):
+        if not of_the_house:
+            return _fitted(pull, fit, paths)
+        return pull if alone else _real_where_real(pull, real, paths)
+
+    form = GeneralForm(title(function), fitted(make(rule.pullbacks, joint), _fit, np.real), make_twin=make_twin)
     form.paths = arguments.paths
     form.flows = bool(names)
     return form

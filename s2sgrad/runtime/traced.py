@@ -27,7 +27,7 @@ from s2sgrad.runtime.refusals import called_library, missing_method, require_num
 from s2sgrad.runtime.results import is_view, wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
-from s2sgrad.runtime.views import ITEM, item_step, lend, link, refresh, write
+from s2sgrad.runtime.views import ITEM, TO_COMPLEX, item_step, lend, link, refresh, write
 
 _ndarray = np.ndarray
 _SIMPLE_KEYS = (int, slice, type(None), type(Ellipsis))
@@ -309,7 +309,7 @@ def as_number(value, kind):
         value = apply(np.real, (value,))
     node = make_node(_number, (np.shape(value.primal),), value.node)
     if kind is complex and not np.iscomplexobj(value.primal):
-        node = make_node(_REAL_PART, (), node)
+        node = make_node(TO_COMPLEX, (), node)
     return traced(out, node)
 
 
@@ -376,11 +376,8 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     if np.iscomplexobj(self.primal) and raw.dtype.kind == "f":
         node = apply(np.real, (self,)).node
     if raw.dtype.kind == "c" and not np.iscomplexobj(self.primal):
-        return traced(raw, make_node(_REAL_PART, (), node))
+        return traced(raw, make_node(TO_COMPLEX, (), node))
     return traced(raw, make_node(_PASS, (raw.shape,), node))
-
-
-_REAL_PART = Form("ToComplex", lambda g: apply(np.real, (g,)) if isinstance(g, Tensor) else np.real(g))
 
 
 def _conj(self):

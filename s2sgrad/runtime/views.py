@@ -144,10 +144,29 @@ def _raw_place(g, like, steps):
     return buffer
 
 
+def _real(g):
+    if not isinstance(g, Tensor):
+        return np.real(g)
+    from s2sgrad.runtime.record import apply
+
+    return apply(np.real, (g,))
+
+
+TO_COMPLEX = Form("ToComplex", _real)
+
+
+def _typed(g, like):
+    """The recorded `g`, complex if `like` is: the cotangent of what was real is real again."""
+    if like.dtype.kind != "c" or np.iscomplexobj(g.primal):
+        return g
+    return traced(np.asarray(g.primal, like.dtype), g.node and make_node(TO_COMPLEX, (), g.node))
+
+
 def extract(g, steps, like):
     """What the view `steps` shows of `g`."""
     if not isinstance(g, Tensor):
         return _raw_extract(_laid_out(g, like), steps)
+    g = _typed(g, like)
     out = _raw_extract(_laid_out(g.primal, like), steps)
     return traced(out, g.node and make_node(EXTRACT, (like, steps), g.node))
 
@@ -156,6 +175,7 @@ def place(g, like, steps):
     """Zeros like `like`, with `g` added where the view `steps` looks."""
     if not isinstance(g, Tensor):
         return _raw_place(g, like, steps)
+    g = _typed(g, like)
     return traced(_raw_place(g.primal, like, steps), g.node and make_node(PLACE, (like, steps), g.node))
 
 
@@ -163,6 +183,7 @@ def erase(g, steps, like):
     """`g` with zeros where the view `steps` looks."""
     if not isinstance(g, Tensor):
         return _raw_erase(_laid_out(g, like), steps)
+    g = _typed(g, like)
     return traced(_raw_erase(_laid_out(g.primal, like), steps), g.node and make_node(ERASE, (like, steps), g.node))
 
 

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 import pytest
 
+import s2sgrad
 from tests.tape.numeric import grad
 
 POWERS = {
@@ -84,3 +85,46 @@ def test_second_derivative_through_a_sum():
 def test_sum_with_a_start():
     x = np.array([0.5, -1.0, 2.0])
     np.testing.assert_array_equal(grad(lambda x: np.sum(x * x, initial=3.0))(x), 2 * x)
+
+
+def real_part(x):
+    return (x + 0.5j * np.sum(x)).real
+
+
+def element_of_the_real_part(x):
+    u = real_part(x)
+    u[0] = u[1]
+    return np.sum(u**2)
+
+
+def real_part_sorted(x):
+    u = real_part(x)
+    u.sort()
+    return np.sum(u**3)
+
+
+def element_before_the_real_part(x):
+    u = x + 0.5j * np.sum(x)
+    u[0] = u[1]
+    return np.sum(u.real**2)
+
+
+def put_among_complex_numbers(x):
+    z = np.insert(np.array([1j, 2.0]), 1, real_part(x)) * (1 + 2j)
+    z[0] = real_part(x)[1]
+    return np.sum(np.abs(z + 1j) ** 2)
+
+
+@pytest.mark.parametrize(
+    "f", [element_of_the_real_part, real_part_sorted, element_before_the_real_part, put_among_complex_numbers]
+)
+def test_cotangents_of_real_arrays_among_complex_ones_are_real(f):
+    x, v = np.array([0.33, -0.15, 1.79]), np.array([0.3, 0.7, -0.4])
+    gradient = s2sgrad.grad(f, mode="tape")
+    np.testing.assert_allclose(gradient(x), [(f(x + d) - f(x - d)) / 2e-6 for d in 1e-6 * np.eye(3)], rtol=1e-6)
+
+    def along(x):
+        return np.sum(gradient(x) * v)
+
+    second = [(along(x + d) - along(x - d)) / 2e-6 for d in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(s2sgrad.grad(along, mode="tape")(x), second, rtol=1e-6, atol=1e-8)
