@@ -29,7 +29,7 @@ class _Paused:
             self.count += n
 
 
-_mode = _Mode()
+MODE = _Mode()
 PAUSED = _Paused()
 
 
@@ -41,20 +41,20 @@ def is_grad_enabled() -> bool:
     >>> is_grad_enabled()
     True
     """
-    return _mode.enabled
+    return MODE.enabled
 
 
 def is_recording() -> bool:
     """Whether operations of this thread are recorded: in inference mode they never are."""
-    return _mode.enabled and not _mode.inference
+    return MODE.enabled and not MODE.inference
 
 
 def set_switch(name, value, usual):
     """Set a switch of this thread, and count it where it is not as usual."""
-    was = getattr(_mode, name, usual)
+    was = getattr(MODE, name, usual)
     if value is not was:
         PAUSED.add((value is not usual) - (was is not usual))
-        setattr(_mode, name, value)
+        setattr(MODE, name, value)
     return was
 
 

@@ -231,7 +231,7 @@ def _cast(t, kind):
         return out[()] if out.ndim == 0 else out
     from s2sgrad.runtime.node import make_node
     from s2sgrad.runtime.tensor import traced
-    from s2sgrad.runtime.traced import _number
+    from s2sgrad.runtime.traced import NUMBER
     from s2sgrad.runtime.views import TO_COMPLEX
 
     if np.iscomplexobj(data) and issubclass(kind, np.floating):
@@ -241,7 +241,7 @@ def _cast(t, kind):
         return out
     if issubclass(kind, np.complexfloating) and not np.iscomplexobj(data):
         return traced(out, make_node(TO_COMPLEX, (), t.node))
-    return traced(out, make_node(_number, ((),), t.node))
+    return traced(out, make_node(NUMBER, ((),), t.node))
 
 
 NATIVE[_astype_scalar] = _cast

@@ -293,7 +293,7 @@ def as_given(a, dtype=None, *args, **kwargs):
     return as_array(a, dtype, order=order or "K", **{k: v for k, v in kwargs.items() if k not in ("copy", "like")})
 
 
-_number = Form("Number", lambda g, shape: _reshape(g, shape))
+NUMBER = Form("Number", lambda g, shape: _reshape(g, shape))
 
 
 def as_number(value, kind):
@@ -307,7 +307,7 @@ def as_number(value, kind):
         return out
     if kind is float and np.iscomplexobj(value.primal):
         value = apply(np.real, (value,))
-    node = make_node(_number, (np.shape(value.primal),), value.node)
+    node = make_node(NUMBER, (np.shape(value.primal),), value.node)
     if kind is complex and not np.iscomplexobj(value.primal):
         node = make_node(TO_COMPLEX, (), node)
     return traced(out, node)
@@ -335,7 +335,7 @@ def _item(self, *where):
     out = data.item(*plain(where)) if hasattr(data, "item") else data
     if element.node is None:
         return out
-    return traced(out, make_node(_number, (np.shape(element.primal),), element.node))
+    return traced(out, make_node(NUMBER, (np.shape(element.primal),), element.node))
 
 
 def _tolist(self):

@@ -8,7 +8,7 @@ import numpy as np
 from s2sgrad.rules import neural
 from s2sgrad.runtime.eager.call import call, floating
 from s2sgrad.runtime.eager.comparing import clamp, where
-from s2sgrad.runtime.eager.creation import _source
+from s2sgrad.runtime.eager.creation import random_source
 from s2sgrad.runtime.eager.elementwise import UNARY
 from s2sgrad.runtime.eager.inplace import assigned, check_writable
 from s2sgrad.runtime.eager.naming import under
@@ -225,7 +225,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """`leaky_relu` with a random slope while training, with the mean one else."""
     if not training:
         return leaky_relu(input, (lower + upper) / 2)
-    slopes = _source(None).uniform(lower, upper, input._a.shape).astype(input._a.dtype)
+    slopes = random_source(None).uniform(lower, upper, input._a.shape).astype(input._a.dtype)
     return where(input > 0, input, input * new(slopes, None))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.creation import zeros
 from s2sgrad.runtime.eager.registry import FUNCTIONS, enter, op, sizes
-from s2sgrad.runtime.eager.shapes import CONTIGUOUS, Size, _axis, cat, diagonal, flatten, meshgrid, split, stack
+from s2sgrad.runtime.eager.shapes import CONTIGUOUS, Size, axis_of, cat, diagonal, flatten, meshgrid, split, stack
 from s2sgrad.runtime.eager.tensor import Tensor, new
 
 # ---------------------------------------------------------------- side by side
@@ -126,7 +126,7 @@ def select_scatter(input, src, dim, index):
 @op()
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     """`input` with `src` as a range of the slices along an axis."""
-    lead = (slice(None),) * _axis(input, dim)
+    lead = (slice(None),) * axis_of(input, dim)
     return _with_part(input, src, lambda x: x[(*lead, slice(start, end, step))])
 
 

@@ -6,12 +6,12 @@ from s2sgrad.rules import neural
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast
 from s2sgrad.runtime.eager.elementwise import (
-    _array,
-    _operand,
-    _operator,
-    _reflected,
+    array_of,
+    as_operator,
+    as_reflected,
     maximum,
     minimum,
+    operand_of,
     promoting,
     undifferentiable,
 )
@@ -29,7 +29,7 @@ def _plain(function, name, complex_too=True, of_integers=False):
                     return new(np.asarray(function(a, other)), None)
                 if type(other) is Tensor and other._plain is a.dtype and other._a.shape == a.shape:
                     return new(np.asarray(function(a, other._a)), None)
-        x, y = _operand(input), _operand(other)
+        x, y = operand_of(input), operand_of(other)
         if not complex_too and any(
             v._a.dtype.kind == "c" if isinstance(v, Tensor) else type(v) is complex for v in (x, y)
         ):
@@ -39,7 +39,7 @@ def _plain(function, name, complex_too=True, of_integers=False):
             if isinstance(v, Tensor):
                 refresh(v)
         try:
-            return new(np.asarray(function(_array(x), _array(y))), None)
+            return new(np.asarray(function(array_of(x), array_of(y))), None)
         except TypeError:
             raise NotImplementedError(
                 f"{name} is not defined for these types: {_described(x)} and {_described(y)}"
@@ -61,7 +61,7 @@ for _name, _function, _complex in (
     ("ne", np.not_equal, True),
 ):
     _f = enter(_name, _plain(_function, _name, _complex))
-    setattr(Tensor, f"__{_name}__", _operator(_f))
+    setattr(Tensor, f"__{_name}__", as_operator(_f))
 for _name, _function in (
     ("logical_and", np.logical_and),
     ("logical_or", np.logical_or),
@@ -73,8 +73,8 @@ for _name, _function in (
     _f = enter(_name, _plain(_function, _name, of_integers=_name.startswith("bitwise")))
     if _name.startswith("bitwise"):
         _short = _name.removeprefix("bitwise_")
-        setattr(Tensor, f"__{_short}__", _operator(_f))
-        setattr(Tensor, f"__r{_short}__", _operator(_reflected(_f)))
+        setattr(Tensor, f"__{_short}__", as_operator(_f))
+        setattr(Tensor, f"__r{_short}__", as_operator(as_reflected(_f)))
 for _name, _alias in (
     ("greater", "gt"),
     ("less", "lt"),
@@ -139,7 +139,7 @@ def where(condition, input=None, other=None):
         return nonzero(condition, as_tuple=True)
     if condition._a.dtype not in (np.bool_, np.uint8):
         raise RuntimeError(f"where: the condition is of bools, not of {condition.dtype!r}")
-    (x, y), _ = promoting(_operand(input), _operand(other))
+    (x, y), _ = promoting(operand_of(input), operand_of(other))
     return call("Where", np.where, condition, x, y)
 
 

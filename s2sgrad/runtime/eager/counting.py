@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sgrad.runtime.eager.elementwise import _array, _operand, _reflected, promoting, undifferentiable
+from s2sgrad.runtime.eager.elementwise import array_of, as_reflected, operand_of, promoting, undifferentiable
 from s2sgrad.runtime.eager.registry import enter, op
 from s2sgrad.runtime.eager.tensor import Tensor, new, refresh
 
@@ -93,10 +93,10 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 
 def _of_integers(name, function):
     def forward(input, other):
-        (x, y), d = promoting(_operand(input), _operand(other))
+        (x, y), d = promoting(operand_of(input), operand_of(other))
         if d.rank > 1:
             raise NotImplementedError(f"{name} is of integers, not of {d!r}")
-        return new(np.asarray(function(_array(x), _array(y))), None)
+        return new(np.asarray(function(array_of(x), array_of(y))), None)
 
     return enter(name, forward)
 
@@ -109,14 +109,14 @@ for _name, _function, _operator in (
 ):
     _f = _of_integers(_name, _function)
     setattr(Tensor, f"__{_operator}__", _f)
-    setattr(Tensor, f"__r{_operator}__", _reflected(_f))
+    setattr(Tensor, f"__r{_operator}__", as_reflected(_f))
 
 
 @op()
 def nextafter(input, other):
     """The next floating point number in a direction."""
-    (x, y), _ = promoting(_operand(input), _operand(other))
-    return undifferentiable("nextafter", new(np.asarray(np.nextafter(_array(x), _array(y))), None), (x, y))
+    (x, y), _ = promoting(operand_of(input), operand_of(other))
+    return undifferentiable("nextafter", new(np.asarray(np.nextafter(array_of(x), array_of(y))), None), (x, y))
 
 
 @op()

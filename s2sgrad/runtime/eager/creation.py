@@ -285,7 +285,7 @@ enter("get_rng_state", _default.get_state, method=False)
 enter("set_rng_state", _default.set_state, method=False)
 
 
-def _source(generator):
+def random_source(generator):
     return (generator or _default).random
 
 
@@ -293,9 +293,9 @@ def _random(draw):
     def make(*size, dtype=None, device=None, requires_grad=False, generator=None, layout=None):
         shape = sizes(size) if size else ()
         d = dtypes.get_default_dtype() if dtype is None else dtypes.of(dtype)
-        a = draw(_source(generator), shape)
+        a = draw(random_source(generator), shape)
         if d.is_complex:
-            a = (a + 1j * draw(_source(generator), shape)) / np.sqrt(2)
+            a = (a + 1j * draw(random_source(generator), shape)) / np.sqrt(2)
         return made(np.asarray(a).astype(d.numpy), requires_grad, device)
 
     def like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None):
@@ -318,14 +318,14 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, requires_grad
     if size is None:
         low, high, size = 0, low, high
     d = dtypes.int64 if dtype is None else dtypes.of(dtype)
-    return made(_source(generator).integers(low, high, sizes((size,))).astype(d.numpy), requires_grad, device)
+    return made(random_source(generator).integers(low, high, sizes((size,))).astype(d.numpy), requires_grad, device)
 
 
 @op(method=False)
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """The numbers below `n` in random order."""
     d = dtypes.int64 if dtype is None else dtypes.of(dtype)
-    return made(_source(generator).permutation(n).astype(d.numpy), requires_grad, device)
+    return made(random_source(generator).permutation(n).astype(d.numpy), requires_grad, device)
 
 
 @op(method=False)
@@ -334,20 +334,22 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
     mean, std = [v._a if isinstance(v, Tensor) else v for v in (mean, std)]
     shape = np.broadcast_shapes(np.shape(mean), np.shape(std)) if size is None else sizes((size,))
     return made(
-        np.asarray(mean + std * _source(generator).standard_normal(shape)).astype(_dtype(dtype)), requires_grad, device
+        np.asarray(mean + std * random_source(generator).standard_normal(shape)).astype(_dtype(dtype)),
+        requires_grad,
+        device,
     )
 
 
 @op(method=False)
 def binomial(count, prob, generator=None):
     """How many of `count` tries succeed, each with the probability `prob`."""
-    return made(_source(generator).binomial(count._a.astype(np.int64), prob._a).astype(count._a.dtype))
+    return made(random_source(generator).binomial(count._a.astype(np.int64), prob._a).astype(count._a.dtype))
 
 
 @op()
 def bernoulli(input, *, generator=None):
     """Ones with the probabilities given, zeros else."""
-    return made((_source(generator).random(input._a.shape) < input._a).astype(input._a.dtype))
+    return made((random_source(generator).random(input._a.shape) < input._a).astype(input._a.dtype))
 
 
 @op(method=False)
@@ -359,7 +361,7 @@ def randint_like(input, low, high=None, *, dtype=None, requires_grad=False):
 @op(method=False)
 def poisson(input, generator=None):
     """Counts of random events, of the rates given."""
-    return made(_source(generator).poisson(input._a).astype(input._a.dtype))
+    return made(random_source(generator).poisson(input._a).astype(input._a.dtype))
 
 
 @op()
@@ -367,7 +369,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Numbers of elements drawn by their weights, in each row."""
     weights = input._a.astype(np.float64)
     rows = [
-        _source(generator).choice(len(w), num_samples, replacement, w / w.sum())
+        random_source(generator).choice(len(w), num_samples, replacement, w / w.sum())
         for w in weights.reshape(-1, weights.shape[-1])
     ]
     return made(np.array(rows, np.int64).reshape(*weights.shape[:-1], num_samples))

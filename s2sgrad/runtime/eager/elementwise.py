@@ -56,7 +56,7 @@ def _checked(f):
     """Refuse operands that are neither tensors nor numbers."""
 
     def forward(x, y):
-        x, y = _operand(x), _operand(y)
+        x, y = operand_of(x), operand_of(y)
         if type(x) is not Tensor and not isinstance(x, Tensor) and not isinstance(y, Tensor):
             raise TypeError("one of the operands must be a Tensor")
         return f(x, y)
@@ -64,7 +64,7 @@ def _checked(f):
     return forward
 
 
-def _operand(x):
+def operand_of(x):
     if type(x) is Tensor or isinstance(x, (Tensor, *_PYTHON)):
         return x
     if isinstance(x, np.generic):
@@ -97,14 +97,14 @@ def _scaled(x, y, alpha):
 @op()
 def add(input, other, *, alpha=1):
     """``input + alpha * other``."""
-    x, y = _operand(input), _operand(other)
+    x, y = operand_of(input), operand_of(other)
     return _add(x, _scaled(x, y, alpha))
 
 
 @op("subtract")
 def sub(input, other, *, alpha=1):
     """``input - alpha * other``."""
-    x, y = _operand(input), _operand(other)
+    x, y = operand_of(input), operand_of(other)
     return _sub(x, _scaled(x, y, alpha))
 
 
@@ -113,29 +113,29 @@ def rsub(input, other, *, alpha=1):
     """``other - alpha * input``."""
     if isinstance(other, Tensor):
         return sub(other, input, alpha=alpha)
-    (y, x), _ = _subtractable(other, _scaled(other, _operand(input), alpha))
+    (y, x), _ = _subtractable(other, _scaled(other, operand_of(input), alpha))
     return call("Rsub.1", np.subtract, y, x)
 
 
 @op("multiply")
 def mul(input, other):
     """``input * other``."""
-    return _mul(_operand(input), _operand(other))
+    return _mul(operand_of(input), operand_of(other))
 
 
 @op("divide", "true_divide")
 def div(input, other, *, rounding_mode=None):
     """``input / other``, or rounded to the integer below ("floor") or towards zero ("trunc")."""
-    x, y = _operand(input), _operand(other)
+    x, y = operand_of(input), operand_of(other)
     if rounding_mode is None:
         return _div(x, y)
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(f"rounding_mode is None, 'floor' or 'trunc', not {rounding_mode!r}")
     (x, y), d = _divided(x, y)
     if d.rank < 2:
-        out = np.floor_divide(_array(x), _array(y))
+        out = np.floor_divide(array_of(x), array_of(y))
         if rounding_mode == "trunc":
-            out = out + ((out < 0) & (out * _array(y) != _array(x)))
+            out = out + ((out < 0) & (out * array_of(y) != array_of(x)))
         return new(np.asarray(out, d.numpy), None)
     if rounding_mode == "floor":
         return call("Div", neural.floor_quotient, x, y)
@@ -147,22 +147,22 @@ def _divided(x, y):
     both, d = promoting(x, y)
     if d.rank == 0:
         raise NotImplementedError("division is not defined for bool tensors")
-    if d.rank == 1 and not np.all(_array(both[1])):
+    if d.rank == 1 and not np.all(array_of(both[1])):
         raise RuntimeError("ZeroDivisionError: integers are divided by zero")
     return both, d
 
 
-def _array(x):
+def array_of(x):
     return x._a if isinstance(x, Tensor) else x
 
 
 @op()
 def floor_divide(input, other):
     """``input // other``: no derivative flows through it."""
-    (x, y), d = _divided(_operand(input), _operand(other))
+    (x, y), d = _divided(operand_of(input), operand_of(other))
     if d.is_complex:
         raise NotImplementedError(f"floor_divide is not defined for {d!r}")
-    out = new(np.asarray(np.floor_divide(_array(x), _array(y))), None)
+    out = new(np.asarray(np.floor_divide(array_of(x), array_of(y))), None)
     return undifferentiable("floor_divide", out, (x, y))
 
 
@@ -188,14 +188,14 @@ def undifferentiable(name, out, inputs):
 @op()
 def remainder(input, other):
     """The remainder with the sign of `other`, as ``%``."""
-    (x, y), _ = _divided(_operand(input), _operand(other))
+    (x, y), _ = _divided(operand_of(input), operand_of(other))
     return call("Remainder.1" if isinstance(y, Tensor) else "Remainder", np.remainder, x, y)
 
 
 @op()
 def fmod(input, other):
     """The remainder with the sign of `input`."""
-    (x, y), _ = _divided(_operand(input), _operand(other))
+    (x, y), _ = _divided(operand_of(input), operand_of(other))
     return call("Fmod.1" if isinstance(y, Tensor) else "Fmod", np.fmod, x, y)
 
 
@@ -212,7 +212,7 @@ def float_power(input, exponent):
 @op()
 def pow(input, exponent):
     """``input ** exponent``."""
-    x, y = _operand(input), _operand(exponent)
+    x, y = operand_of(input), operand_of(exponent)
     if isinstance(y, int) and y < 0 and isinstance(x, Tensor) and x._a.dtype.kind in "iu":
         raise RuntimeError("integers to negative integer powers are not allowed: convert the base to floating point")
     d = dtypes.result_type(x, y)
@@ -226,13 +226,13 @@ def pow(input, exponent):
 def _integer_pow(x, y):
     """Integer powers; a negative one of anything but 1 and -1 is zero."""
     (x, y), _ = promoting(x, y)
-    x, y = _array(x), _array(y)
+    x, y = array_of(x), array_of(y)
     out = np.power(x, np.abs(y))
     return new(np.asarray(np.where((y < 0) & (np.abs(x) != 1), 0, out).astype(out.dtype)), None)
 
 
 def _ordered(x):
-    x = _operand(x)
+    x = operand_of(x)
     if isinstance(x, Tensor) and x._a.dtype.kind == "c":
         raise RuntimeError("complex numbers have no order: maximum and minimum are not defined for them")
     return x
@@ -262,15 +262,15 @@ enter("arctan2", Tensor.atan2)
 @op()
 def copysign(input, other):
     """The size of one with the sign of the other."""
-    (x, y), _ = promoting_to_float(_operand(input), _operand(other))
+    (x, y), _ = promoting_to_float(operand_of(input), operand_of(other))
     return call("Copysign", neural.copysign, x, y)
 
 
-def _reflected(f):
+def as_reflected(f):
     return lambda self, other: f(other, self)
 
 
-def _operator(f):
+def as_operator(f):
     """The function as an operator: an operand that it does not know may know better."""
 
     def forward(self, other):
@@ -290,9 +290,9 @@ for _name, _function in (
     ("floordiv", floor_divide),
     ("mod", remainder),
 ):
-    setattr(Tensor, f"__{_name}__", _operator(_function))
-    setattr(Tensor, f"__r{_name}__", _operator(_reflected(_function)))
-Tensor.__rtruediv__ = _operator(lambda self, other: UNARY["reciprocal"](self) * other)
+    setattr(Tensor, f"__{_name}__", as_operator(_function))
+    setattr(Tensor, f"__r{_name}__", as_operator(as_reflected(_function)))
+Tensor.__rtruediv__ = as_operator(lambda self, other: UNARY["reciprocal"](self) * other)
 
 
 # the common operands go the short way
@@ -305,7 +305,7 @@ for _name, *_options in (
 ):
     setattr(Tensor, f"__{_name}__", binary(*_options, otherwise=getattr(Tensor, f"__{_name}__")))
 Tensor.__radd__, Tensor.__rmul__ = Tensor.__add__, Tensor.__mul__
-Tensor.__rsub__ = reflected("Rsub.1", np.subtract, _operator(rsub))
+Tensor.__rsub__ = reflected("Rsub.1", np.subtract, as_operator(rsub))
 
 # ---------------------------------------------------------------- functions of one tensor
 

@@ -26,13 +26,11 @@ from s2sgrad.runtime.eager.tensor import ACCUMULATE, DEAD_END, Tensor, family, g
 from s2sgrad.runtime.eager.versions import STALE, written
 from s2sgrad.runtime.grad_mode import is_recording, no_grad
 from s2sgrad.runtime.node import Form, Node
-from s2sgrad.runtime.record import recorder
 from s2sgrad.runtime.results import PICK, Parts
 from s2sgrad.runtime.tensor import Traced
 
 _ndarray = np.ndarray
 np_add = np.add
-_recorded_unbroadcast = recorder(unbroadcast)
 
 
 def _run_function(g, reference):
@@ -234,7 +232,7 @@ class Run:
         outputs = None
         if attached is not None and (attached.before or attached.after):
             mine = None  # what hooks were shown, or gave, is theirs too
-            outputs = self._tensors(node, g)
+            outputs = self._tensors(g)
             if attached.before:
                 outputs = run_before(attached.before, outputs)
                 g = self._gathered(node, outputs)
@@ -265,7 +263,7 @@ class Run:
             return None
         return as_traced(t) if self.create_graph else t._a
 
-    def _tensors(self, node, g):
+    def _tensors(self, g):
         if isinstance(g, Parts):
             return tuple([as_tensor(part) for part in g])
         return (as_tensor(g),)

@@ -12,7 +12,7 @@ from s2sgrad.runtime.eager.elementwise import undifferentiable
 from s2sgrad.runtime.eager.keeping import like
 from s2sgrad.runtime.eager.naming import Naming, renamed
 from s2sgrad.runtime.eager.registry import enter, method, op
-from s2sgrad.runtime.eager.shapes import _axis, no_alias, remade
+from s2sgrad.runtime.eager.shapes import axis_of, no_alias, remade
 from s2sgrad.runtime.eager.tensor import Tensor, as_view, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
@@ -184,14 +184,14 @@ def contains(self, value):
 # ---------------------------------------------------------------- choosing
 
 
-def _indices(index):
+def as_indices(index):
     refresh(index)
     return np.array(index._a)
 
 
-def _counted(index):
+def counted(index):
     """The numbers of places along an axis, where they do not count from its end."""
-    a = _indices(index)
+    a = as_indices(index)
     if a.size and a.min() < 0:
         raise IndexError(f"index {a.min()} is out of bounds: it may not be negative")
     return a
@@ -201,27 +201,27 @@ def _counted(index):
 def index_select(input, dim, index):
     """Slices along an axis, by their numbers."""
     if input._a.ndim == 0:
-        _axis(input, dim)
+        axis_of(input, dim)
         return remade(index_select(input.reshape(1), 0, index))
     if index._a.ndim > 1:
         raise IndexError(f"index_select: the index is a vector, not of shape {list(index._a.shape)}")
     if index._a.dtype.kind not in "iu":
         raise RuntimeError(f"index_select: the index is of an integer type, not of {index.dtype!r}")
-    return call("IndexSelect", np.take, input, _counted(index).reshape(-1), _axis(input, dim))
+    return call("IndexSelect", np.take, input, counted(index).reshape(-1), axis_of(input, dim))
 
 
 @op()
 def take(input, index):
     """Elements by their number in reading order."""
-    return call("Take", np.take, input, _indices(index))
+    return call("Take", np.take, input, as_indices(index))
 
 
 @op()
 def take_along_dim(input, indices, dim=None):
     """Elements by their numbers along an axis; the other axes broadcast."""
     if dim is None:
-        return call("TakeAlongDim", np.take, input, _indices(indices).reshape(-1))
-    return call("TakeAlongDim", np.take_along_axis, input, _indices(indices), _axis(input, dim))
+        return call("TakeAlongDim", np.take, input, as_indices(indices).reshape(-1))
+    return call("TakeAlongDim", np.take_along_axis, input, as_indices(indices), axis_of(input, dim))
 
 
 def _check_bounds(index, dim, length):
@@ -232,7 +232,7 @@ def _check_bounds(index, dim, length):
 
 def along(x, dim, index):
     """The index of `gather` and `scatter` in `x`, as NumPy takes it."""
-    dim = _axis(x, dim)
+    dim = axis_of(x, dim)
     if index.ndim == 0:
         return ...
     shape = x._a.shape
@@ -246,14 +246,14 @@ def along(x, dim, index):
     return tuple(places)
 
 
-def _of_scalars_too(function):
+def of_scalars_too(function):
     """`function` of an axis and numbers along it: a tensor without axes is a vector of one element."""
 
     @functools.wraps(function)
     def forward(input, dim, index, *args, **kwargs):
         if input._a.ndim:
             return function(input, dim, index, *args, **kwargs)
-        _axis(input, dim)
+        axis_of(input, dim)
         args = [a.reshape(-1) if isinstance(a, Tensor) else a for a in args]
         kwargs = {k: a.reshape(-1) if isinstance(a, Tensor) else a for k, a in kwargs.items()}
         return remade(function(input.reshape(1), 0, index.reshape(-1), *args, **kwargs))
@@ -266,7 +266,7 @@ def gather(input, dim, index, *, sparse_grad=False):
     """Elements by their numbers along an axis."""
     if input._a.ndim == 0 and index._a.ndim:
         return gather(input.reshape(1), dim, index)
-    return call("Gather", operator.getitem, input, along(input, dim, _indices(index)))
+    return call("Gather", operator.getitem, input, along(input, dim, as_indices(index)))
 
 
 @op()
@@ -283,7 +283,7 @@ def masked_select(input, mask):
 @op()
 def select(input, dim, index):
     """One slice along an axis: a view."""
-    return _viewed("Select", input, (*(slice(None),) * _axis(input, dim), int(index)))
+    return _viewed("Select", input, (*(slice(None),) * axis_of(input, dim), int(index)))
 
 
 @op()
@@ -291,11 +291,11 @@ def narrow(input, dim, start, length):
     """A range of slices along an axis: a view."""
     if input._a.ndim == 0:
         raise RuntimeError("narrow: a tensor without dimensions has no slices")
-    n = input._a.shape[_axis(input, dim)]
+    n = input._a.shape[axis_of(input, dim)]
     start = start + n if -n <= start < 0 else int(start)
     if start < 0 or length < 0 or start + length > n:
         raise RuntimeError(f"narrow: start {start} and length {length} leave the axis")
-    return call("Slice", operator.getitem, input, (*(slice(None),) * _axis(input, dim), slice(start, start + length)))
+    return call("Slice", operator.getitem, input, (*(slice(None),) * axis_of(input, dim), slice(start, start + length)))
 
 
 @op()
@@ -325,7 +325,7 @@ def triu_indices(row, col, offset=0):
 # ---------------------------------------------------------------- writing
 
 
-def _cut(src, shape):
+def cut_to(src, shape):
     """The part of the source of a scatter that the index covers."""
     if not isinstance(src, Tensor) or src._a.shape == shape:
         return src
@@ -333,81 +333,81 @@ def _cut(src, shape):
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """`input` with elements of `src` at the places of `index` along an axis."""
-    places = _indices(index)
+    places = as_indices(index)
     src = value if src is None else src
     if isinstance(src, Tensor):
         of_one_type(input, src)
     if reduce is not None:
         return _scatter_reduced(input, dim, index, src, reduce)
-    src = _cut(src, places.shape) if isinstance(src, Tensor) else input._a.dtype.type(src)
+    src = cut_to(src, places.shape) if isinstance(src, Tensor) else input._a.dtype.type(src)
     name = "Scatter" if isinstance(src, Tensor) else "Scatter.1"
     return call(name, put_at, input, src, along(input, dim, places))
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 def scatter_add(input, dim, index, src):
     """`input` with elements of `src` added at the places of `index` along an axis."""
     of_one_type(input, src)
-    places = _indices(index)
-    return call("ScatterAdd", add_to, input, _cut(src, places.shape), along(input, dim, places))
+    places = as_indices(index)
+    return call("ScatterAdd", add_to, input, cut_to(src, places.shape), along(input, dim, places))
 
 
 def _scatter_reduced(input, dim, index, src, reduce):
     """`input` with elements of `src` added to what is there, or multiplied with it."""
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply")
-    places = _indices(index)
+    places = as_indices(index)
     if not isinstance(src, Tensor):
         src = new(np.full(places.shape, src, input._a.dtype), None)
     if reduce == "add":
         return scatter_add(input, dim, index, src)
     refresh(input)
     a = input._a.copy()
-    np.multiply.at(a, along(input, dim, places), _cut(src, places.shape)._a)
+    np.multiply.at(a, along(input, dim, places), cut_to(src, places.shape)._a)
     return undifferentiable("scatter with reduce='multiply'", new(a, None), (input, src))
 
 
-def _lines(input, dim, index, read=_counted):
-    return (*(slice(None),) * _axis(input, dim), read(index).reshape(-1))
+def _lines(input, dim, index, read=counted):
+    return (*(slice(None),) * axis_of(input, dim), read(index).reshape(-1))
 
 
-def _check_slices(input, dim, index, source, error):
+def check_slices(input, dim, index, source, error):
     """Refuse a `source` that is not one slice of `input` for each number of `index`, or of another type."""
     of_one_type(input, source)
     shape = list(input._a.shape)
-    shape[_axis(input, dim) : _axis(input, dim) + 1] = [index._a.size]
+    shape[axis_of(input, dim) : axis_of(input, dim) + 1] = [index._a.size]
     if input._a.ndim and list(source._a.shape) != shape:
         raise error(f"the source has shape {list(source._a.shape)}, and the slices of that index {shape}")
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 def index_add(input, dim, index, source, *, alpha=1):
     """`input` with slices of `source` added at the numbers of `index`."""
-    _check_slices(input, dim, index, source, RuntimeError)
-    _check_bounds(index._a, dim, input._a.shape[_axis(input, dim)])
+    check_slices(input, dim, index, source, RuntimeError)
+    _check_bounds(index._a, dim, input._a.shape[axis_of(input, dim)])
     source = source if alpha == 1 else source * alpha
     return call("IndexAdd", add_to, input, source, _lines(input, dim, index))
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 def index_copy(input, dim, index, source):
     """`input` with slices of `source` at the numbers of `index`."""
-    _check_slices(input, dim, index, source, IndexError)
+    check_slices(input, dim, index, source, IndexError)
     return call("IndexCopy", put_at, input, source, _lines(input, dim, index))
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 def index_fill(input, dim, index, value):
     """`input` with `value` in the slices of the numbers of `index`."""
     value = value if isinstance(value, Tensor) else input._a.dtype.type(value)
-    return call("IndexFill", put_at, input, value, _lines(input, dim, index, _indices))
+    return call("IndexFill", put_at, input, value, _lines(input, dim, index, as_indices))
 
 
 @op()

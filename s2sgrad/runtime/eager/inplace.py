@@ -22,7 +22,7 @@ from s2sgrad.runtime.eager import (  # noqa: F401 (what has variants in place)
     statistics,
 )
 from s2sgrad.runtime.eager.call import cast
-from s2sgrad.runtime.eager.elementwise import UNARY, _operand
+from s2sgrad.runtime.eager.elementwise import UNARY, operand_of
 from s2sgrad.runtime.eager.graph import count_write
 from s2sgrad.runtime.eager.indexing import chooses, divided, plain_index
 from s2sgrad.runtime.eager.keeping import like, stand_in
@@ -299,7 +299,7 @@ def fill_(self, value):
 def copy_(self, src, non_blocking=False):
     """The content of another tensor, broadcast and converted."""
     check_writable(self)
-    src = _operand(src)
+    src = operand_of(src)
     if not isinstance(src, Tensor):
         return write(self, src, ..., "Copy")
     _check_overlap(self, (src,))
@@ -383,7 +383,7 @@ def _random_fill(title, draw, fits=lambda *parameters: True, of_integers=False):
     """A method that fills a tensor by ``draw(source, shape, parameters)``; `fits` says which parameters are such."""
 
     def forward(self, *args, generator=None, **kwargs):
-        from s2sgrad.runtime.eager.creation import _source
+        from s2sgrad.runtime.eager.creation import random_source
 
         check_writable(self)
         name = title.partition(".")[0].lower()
@@ -391,7 +391,7 @@ def _random_fill(title, draw, fits=lambda *parameters: True, of_integers=False):
             raise NotImplementedError(f"{name} numbers are not of {self.dtype!r}")
         if not fits(*args, **kwargs):
             raise RuntimeError(f"there are no {name} numbers with the parameters {(*args, *kwargs.values())}")
-        return write(self, np.asarray(draw(_source(generator), self._a.shape, *args, **kwargs)), ..., title)
+        return write(self, np.asarray(draw(random_source(generator), self._a.shape, *args, **kwargs)), ..., title)
 
     return forward
 

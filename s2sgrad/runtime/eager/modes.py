@@ -5,8 +5,8 @@ thread stand otherwise than usual, and the operation takes the careful way.
 """
 
 from s2sgrad.runtime.grad_mode import (
+    MODE,
     Context,
-    _mode,
     enable_grad,
     is_grad_enabled,
     no_grad,
@@ -28,12 +28,12 @@ def set_saving(hooks):
 
 
 def saving():
-    return getattr(_mode, "saving", None)
+    return getattr(MODE, "saving", None)
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is in inference mode."""
-    return _mode.inference
+    return MODE.inference
 
 
 def is_inference(tensor) -> bool:

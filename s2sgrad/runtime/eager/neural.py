@@ -7,7 +7,7 @@ import numpy as np
 from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
-from s2sgrad.runtime.eager.creation import _source, made
+from s2sgrad.runtime.eager.creation import made, random_source
 from s2sgrad.runtime.eager.modes import no_grad
 from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, enter, nn
@@ -35,7 +35,7 @@ def dropout(input, p=0.5, training=True, inplace=False):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
-    keep = _source(None).random(input._a.shape) >= p
+    keep = random_source(None).random(input._a.shape) >= p
     scale = made((keep / (1 - p if p < 1 else 1)).astype(input._a.dtype))
     return input.mul_(scale) if inplace else input * scale
 
@@ -72,14 +72,14 @@ def _alpha_dropout(input, p, training, shape):
         return input
     limit = -1.7580993408473766
     scale = 1 / math.sqrt((1 - p) * (1 + p * limit**2)) if p < 1 else 0.0
-    keep = new(_source(None).random(shape) >= p, None)
+    keep = new(random_source(None).random(shape) >= p, None)
     return scale * (where(keep, input, limit) - p * limit)
 
 
 @nn()
 def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     """`softmax` of logits with random numbers added: a sample of classes that a gradient flows through."""
-    noise = new(_source(None).gumbel(size=logits._a.shape).astype(logits._a.dtype), None)
+    noise = new(random_source(None).gumbel(size=logits._a.shape).astype(logits._a.dtype), None)
     soft = NN["softmax"]((logits + noise) / tau, dim)
     if not hard:
         return soft

@@ -10,7 +10,7 @@ from s2sgrad.runtime.eager import dtypes
 from s2sgrad.runtime.eager.call import call, cast, floating
 from s2sgrad.runtime.eager.naming import Naming, describe, under
 from s2sgrad.runtime.eager.registry import FUNCTIONS, LINALG, enter, nn, op
-from s2sgrad.runtime.eager.shapes import _axis, remade
+from s2sgrad.runtime.eager.shapes import axis_of, remade
 from s2sgrad.runtime.eager.tensor import Tensor, new, node_of, refresh
 from s2sgrad.runtime.grad_mode import PAUSED
 from s2sgrad.runtime.node import Form, make_node
@@ -22,9 +22,9 @@ def axes(x, dim):
     if dim is None or isinstance(dim, tuple | list) and not dim:
         return None
     if not isinstance(dim, tuple | list):
-        dim = _axis(x, dim)
+        dim = axis_of(x, dim)
         return dim if x._a.ndim else None
-    found = [_axis(x, d) for d in dim]
+    found = [axis_of(x, d) for d in dim]
     if len(set(found)) < len(found):
         raise RuntimeError(f"a dim appears multiple times in {list(dim)}")
     return tuple(found) if x._a.ndim else None
@@ -173,7 +173,7 @@ def logsumexp(input, dim, keepdim=False):
 
 def _along(f, x, dim):
     """``f(x, axis)``; a tensor without dimensions is a line of one element."""
-    axis = _axis(x, dim)
+    axis = axis_of(x, dim)
     return f(x, axis) if x._a.ndim else remade(f(x.reshape(1), axis))
 
 
@@ -217,7 +217,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     around = [x for x in (prepend, input, append) if x is not None]
     if len(around) > 1:
         input = FUNCTIONS["cat"](around, dim)
-    return call("Diff", np.diff, input, n, _axis(input, dim))
+    return call("Diff", np.diff, input, n, axis_of(input, dim))
 
 
 @op(method=False)
@@ -229,7 +229,7 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
         raise RuntimeError(f"gradient: {len(spacings)} spacings for {len(dims)} dimensions: one is needed for each")
     return tuple(
         [
-            call("Gradient", np.gradient, input, s, axis=_axis(input, d), edge_order=edge_order)
+            call("Gradient", np.gradient, input, s, axis=axis_of(input, d), edge_order=edge_order)
             for s, d in zip(spacings, dims, strict=True)
         ]
     )
@@ -246,7 +246,7 @@ class _Extremes(tuple):
     max = property(lambda self: self[1])
 
 
-class _Named(tuple):
+class Named(tuple):
     """What operations with two results return: by position, and by name."""
 
     __slots__ = ()
@@ -257,14 +257,14 @@ class _Named(tuple):
 def picked(name, x, positions, dim, keepdim):
     """The elements of `x` at `positions` (one per line along `dim`), and the positions."""
     if x._a.ndim == 0:
-        return _Named((call(name, kept_copy, x), new(np.zeros((), np.int64), None)))
+        return Named((call(name, kept_copy, x), new(np.zeros((), np.int64), None)))
     places = np.expand_dims(positions, dim)
     values = call(name, np.take_along_axis, x, places, dim)
     if not keepdim:
         values = values.squeeze(dim)
     else:
         positions = places
-    return _Named((values, new(np.asarray(positions), None)))
+    return Named((values, new(np.asarray(positions), None)))
 
 
 def _extremum(name, full, arg):
@@ -278,10 +278,10 @@ def _extremum(name, full, arg):
             return call(f"{name}.1", full, _ordered(input))
         if input._a.ndim == 0:
             return picked(name, input, None, 0, keepdim)
-        dim = _axis(input, dim)
-        positions = np.asarray(arg(_lines(input, dim), axis=dim))
+        dim = axis_of(input, dim)
+        positions = np.asarray(arg(lines_of(input, dim), axis=dim))
         values = call(name, take_line, input, positions, dim, keepdim)
-        return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
+        return Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
     return forward
 
@@ -290,23 +290,23 @@ max = enter("max", _extremum("Max", np.max, np.argmax))  # noqa: A001
 min = enter("min", _extremum("Min", np.min, np.argmin))  # noqa: A001
 
 
-def _comparable(x, error=RuntimeError):
+def comparable(x, error=RuntimeError):
     refresh(x)
     if x._a.dtype.kind == "c":
         raise error("complex numbers have no order: extrema and sorting are not defined for them")
     return x._a
 
 
-def _lines(x, axis):
+def lines_of(x, axis):
     """What is compared along an axis, or of all; it must not be nothing."""
-    a = _comparable(x)
+    a = comparable(x)
     if not (a.size if axis is None else a.ndim == 0 or a.shape[axis]):
         raise IndexError("an empty axis has no element to choose: give a dim that is not empty")
     return a
 
 
 def _ordered(x, dim=()):
-    _comparable(x, NotImplementedError)
+    comparable(x, NotImplementedError)
     if not x._a.size:
         lines = _all_axes(x, dim)
         if not dim and dim != 0 or len(lines) == x._a.ndim and dim == ():
@@ -343,15 +343,15 @@ def _middle(a, axis):
     return np.where(missing.any(axis), missing.argmax(axis), middle) if missing.any() else middle
 
 
-def _of_vector(function, x, *args):
+def of_vector(function, x, *args):
     """Values and places of a tensor without axes, as of a vector of one element."""
-    return _Named([remade(t) for t in function(x.reshape(1), *args)])
+    return Named([remade(t) for t in function(x.reshape(1), *args)])
 
 
 @op()
 def median(input, dim=None, keepdim=False):
     """The median: the lower of two, or nan. Of all, ties share the gradient; along an axis, one is picked."""
-    _comparable(input, NotImplementedError)
+    comparable(input, NotImplementedError)
     if dim is None:
         flat = np.sort(input._a, axis=None)  # which puts nan last
         if not flat.size:
@@ -363,36 +363,36 @@ def median(input, dim=None, keepdim=False):
         share = (hit / np.sum(hit)).astype(input._a.dtype)
         return call("Median", shared_value, input, share)
     if input._a.ndim == 0:
-        return _of_vector(median, input, 0)
-    dim = _axis(input, dim)
+        return of_vector(median, input, 0)
+    dim = axis_of(input, dim)
     positions = _middle(input._a, dim)
     values = call("Median.1", take_line, input, positions, dim, keepdim)
-    return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
+    return Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
 
 @op()
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The k-th smallest along an axis."""
-    dim = _axis(input, dim)
+    dim = axis_of(input, dim)
     if input._a.ndim == 0:
-        return _of_vector(kthvalue, input, k)
-    order = np.argsort(_lines(input, dim), axis=dim, kind="stable")
+        return of_vector(kthvalue, input, k)
+    order = np.argsort(lines_of(input, dim), axis=dim, kind="stable")
     if not 0 < k <= order.shape[dim]:
         raise RuntimeError(f"kthvalue: k={k} is out of range for an axis of {order.shape[dim]}")
     positions = np.take(order, k - 1, axis=dim)
     values = call("Kthvalue", take_line, input, positions, dim, keepdim)
-    return _Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
+    return Named((values, new(np.expand_dims(positions, dim) if keepdim else positions, None)))
 
 
 @op()
 def sort(input, dim=-1, descending=False, stable=False):
     """In order along an axis, and the places where the elements were."""
-    _comparable(input)
+    comparable(input)
     if input._a.ndim == 0:
-        return _Named((call("Sort", kept_copy, input), new(np.zeros((), np.int64), None)))
-    dim = _axis(input, dim)
+        return Named((call("Sort", kept_copy, input), new(np.zeros((), np.int64), None)))
+    dim = axis_of(input, dim)
     order = _order(input._a, dim, descending)
-    return _Named((call("Sort", np.take_along_axis, input, order, dim), new(order, None)))
+    return Named((call("Sort", np.take_along_axis, input, order, dim), new(order, None)))
 
 
 def _order(a, dim, descending):
@@ -407,7 +407,7 @@ def argsort(input, dim=-1, descending=False, stable=False):
     """The places of the elements in order."""
     if input._a.ndim == 0:
         return new(np.zeros((), np.int64), None)
-    return new(np.ascontiguousarray(_order(_comparable(input), _axis(input, dim), descending)), None)
+    return new(np.ascontiguousarray(_order(comparable(input), axis_of(input, dim), descending)), None)
 
 
 @op()
@@ -415,21 +415,21 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest (or smallest), and their places."""
     if input._a.ndim == 0:
         values, places = topk(input.reshape(1), k, dim, largest)
-        return _Named((remade(values), remade(places)))
-    dim = _axis(input, dim)
-    order = _order(_comparable(input), dim, largest)
+        return Named((remade(values), remade(places)))
+    dim = axis_of(input, dim)
+    order = _order(comparable(input), dim, largest)
     if not 0 <= k <= order.shape[dim]:
         raise RuntimeError(f"topk: k={k} is out of range for an axis of {order.shape[dim]}")
     order = np.take(order, range(k), axis=dim)
-    return _Named((call("Topk", np.take_along_axis, input, order, dim), new(order, None)))
+    return Named((call("Topk", np.take_along_axis, input, order, dim), new(order, None)))
 
 
 def _running(name, compare):
     def forward(input, dim):
-        dim = _axis(input, dim)
+        dim = axis_of(input, dim)
         if input._a.ndim == 0:
-            return _of_vector(forward, input, 0)
-        a = np.moveaxis(_comparable(input, NotImplementedError), dim, 0)
+            return of_vector(forward, input, 0)
+        a = np.moveaxis(comparable(input, NotImplementedError), dim, 0)
         best = np.zeros(a.shape, np.int64)
         top = a[0].copy() if a.shape[0] else a
         at = np.zeros(a.shape[1:], np.int64)
@@ -439,7 +439,7 @@ def _running(name, compare):
             at = np.where(better, i, at)
             best[i] = at
         places = np.moveaxis(best, 0, dim)
-        return _Named((call(name, np.take_along_axis, input, places, dim), new(places, None)))
+        return Named((call(name, np.take_along_axis, input, places, dim), new(places, None)))
 
     return forward
 
@@ -450,8 +450,8 @@ enter("cummin", _running("Cummin", np.less_equal))
 
 def _index_of(arg):
     def forward(input, dim=None, keepdim=False):
-        axis = None if dim is None else _axis(input, dim)
-        return new(np.asarray(arg(_lines(input, axis), axis=axis, keepdims=keepdim)), None)
+        axis = None if dim is None else axis_of(input, dim)
+        return new(np.asarray(arg(lines_of(input, axis), axis=axis, keepdims=keepdim)), None)
 
     return forward
 

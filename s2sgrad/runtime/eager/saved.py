@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from s2sgrad.runtime.eager.modes import Context, _mode, no_grad, saving, set_saving
+from s2sgrad.runtime.eager.modes import MODE, Context, no_grad, saving, set_saving
 from s2sgrad.runtime.eager.naming import NAMING
 from s2sgrad.runtime.eager.tensor import ACCUMULATE, Tensor, face, new
-from s2sgrad.runtime.eager.versions import CLEARED, STALE, _Keeping, checked
+from s2sgrad.runtime.eager.versions import CLEARED, STALE, Keeping, checked
 from s2sgrad.runtime.fuse import unboxed
 from s2sgrad.runtime.general import GeneralForm
 
@@ -154,7 +154,7 @@ class saved_tensors_hooks(Context):  # noqa: N801
         self.unpack_hook = unpack_hook
 
     def __enter__(self):
-        message = getattr(_mode, "saving_disabled", None)
+        message = getattr(MODE, "saving_disabled", None)
         if message is not None:
             raise RuntimeError(message)
         pack, unpack = self.pack_hook, self.unpack_hook
@@ -200,11 +200,11 @@ class disable_saved_tensors_hooks(Context):  # noqa: N801
     def __enter__(self):
         if saving() is not None:
             raise RuntimeError(self.error_message)
-        self.was = getattr(_mode, "saving_disabled", None)
-        _mode.saving_disabled = self.error_message
+        self.was = getattr(MODE, "saving_disabled", None)
+        MODE.saving_disabled = self.error_message
 
     def __exit__(self, *exc_info):
-        _mode.saving_disabled = self.was
+        MODE.saving_disabled = self.was
 
     def again(self):
         return disable_saved_tensors_hooks(self.error_message)
@@ -214,13 +214,13 @@ class allow_mutation_on_saved_tensors:  # noqa: N801
     """Within, saved values may be overwritten: a copy is made before. Backward must run within too."""
 
     def __enter__(self):
-        if _Keeping.copies:
+        if Keeping.copies:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        _Keeping.copies = True
+        Keeping.copies = True
         return self
 
     def __exit__(self, *exc_info):
-        _Keeping.copies = False
+        Keeping.copies = False
 
     def clear(self):
         """Forget the copies made so far: what was overwritten cannot be had again."""

@@ -4,41 +4,41 @@ import numpy as np
 
 from s2sgrad.rules.placing import add_to, put_at
 from s2sgrad.runtime.eager.call import call, of_one_type
-from s2sgrad.runtime.eager.indexing import _check_slices, _counted, _cut, _indices, _of_scalars_too, along
+from s2sgrad.runtime.eager.indexing import along, as_indices, check_slices, counted, cut_to, of_scalars_too
 from s2sgrad.runtime.eager.naming import under
 from s2sgrad.runtime.eager.registry import op
-from s2sgrad.runtime.eager.shapes import _axis, cat, remade
+from s2sgrad.runtime.eager.shapes import axis_of, cat, remade
 from s2sgrad.runtime.eager.tensor import new
 
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 @under("ScatterReduce")
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """Elements of `src` reduced into the places of `index` along an axis; `input` counts as one of them, or is left."""
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
-    places = _indices(index)
+    places = as_indices(index)
     of_one_type(input, src)
-    src = _cut(src, places.shape)
+    src = cut_to(src, places.shape)
     flat = np.arange(input._a.size).reshape(input._a.shape)[along(input, dim, places)]
     reducer = _added if reduce in ("sum", "mean") else _gathered
     return remade(reducer(input, src, flat.reshape(-1), reduce, include_self), *input._a.shape)
 
 
 @op()
-@_of_scalars_too
+@of_scalars_too
 @under("IndexReduce")
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """Slices of `source` reduced into those of the numbers of `index`."""
     if reduce not in _REDUCTIONS[1:]:
         raise RuntimeError(f"reduce argument must be one of {', '.join(_REDUCTIONS[1:])}, not {reduce!r}")
-    _check_slices(input, dim, index, source, IndexError)
+    check_slices(input, dim, index, source, IndexError)
     shape = [1] * input._a.ndim
-    shape[_axis(input, dim)] = -1
-    spread = new(np.broadcast_to(_counted(index).reshape(shape), source._a.shape), None)
+    shape[axis_of(input, dim)] = -1
+    spread = new(np.broadcast_to(counted(index).reshape(shape), source._a.shape), None)
     return scatter_reduce(input, dim, spread, source, reduce, include_self=include_self)
 
 
@@ -85,5 +85,5 @@ def _neutral(reduce, dtype):
 def put(input, index, source, accumulate=False):
     """`input` with elements of `source` at numbers in reading order."""
     of_one_type(input, source)
-    places = np.unravel_index(_indices(index).reshape(-1), input._a.shape)
+    places = np.unravel_index(as_indices(index).reshape(-1), input._a.shape)
     return call("Put", add_to if accumulate else put_at, input, source.reshape(-1), places)

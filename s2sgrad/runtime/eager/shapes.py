@@ -93,7 +93,7 @@ def flatten(input, start_dim=0, end_dim=-1):
     shape = input._a.shape
     if not shape:
         return reshape(input, 1)
-    start, end = _axis(input, start_dim), _axis(input, end_dim)
+    start, end = axis_of(input, start_dim), axis_of(input, end_dim)
     if start > end:
         raise RuntimeError("flatten: start_dim comes after end_dim")
     if start == end:
@@ -104,12 +104,12 @@ def flatten(input, start_dim=0, end_dim=-1):
 @op()
 def unflatten(input, dim, sizes):
     """One axis as several."""
-    dim = _axis(input, dim)
+    dim = axis_of(input, dim)
     shape = input._a.shape
     return reshape(input, *shape[:dim], *sizes, *shape[dim + 1 :])
 
 
-def _axis(x, dim):
+def axis_of(x, dim):
     n = max(x._a.ndim, 1)
     if type(dim) is not int:
         dim = _whole(dim)
@@ -139,7 +139,7 @@ def t(input):
 @op("swapaxes", "swapdims")
 def transpose(input, dim0, dim1):
     """Two axes exchanged."""
-    dim0, dim1 = _axis(input, dim0), _axis(input, dim1)
+    dim0, dim1 = axis_of(input, dim0), axis_of(input, dim1)
     if input._a.ndim == 0:
         return call("Alias", np.reshape, input, ())
     return call("Transpose", np.swapaxes, input, dim0, dim1)
@@ -149,7 +149,7 @@ def transpose(input, dim0, dim1):
 def permute(input, *dims):
     """The axes in another order."""
     dims = sizes(dims)
-    if len(dims) != input._a.ndim or sorted(_axis(input, d) for d in dims) != list(range(input._a.ndim)):
+    if len(dims) != input._a.ndim or sorted(axis_of(input, d) for d in dims) != list(range(input._a.ndim)):
         raise RuntimeError(f"permute({list(dims)}): every axis of the tensor must appear once")
     return call("Permute", np.transpose, input, dims)
 
@@ -159,7 +159,7 @@ def movedim(input, source, destination):
     """Axes at other places."""
     if input._a.ndim == 0:
         for d in (*_several(source), *_several(destination)):
-            _axis(input, d)
+            axis_of(input, d)
         return call("Permute", np.transpose, input)
     return call("Permute", np.moveaxis, input, source, destination)
 
@@ -195,7 +195,7 @@ def squeeze(input, dim=None):
     """Without axes of length 1."""
     shape = input._a.shape
     dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
-    axes = tuple([_axis(input, d) for d in dims if shape and shape[_axis(input, d)] == 1])
+    axes = tuple([axis_of(input, d) for d in dims if shape and shape[axis_of(input, d)] == 1])
     name = "Squeeze" if dim is None else "Squeeze.1"
     return call(name, np.squeeze, input, axes) if axes else call(name, np.reshape, input, shape)
 
@@ -280,7 +280,7 @@ def flip(input, *args, dims=None):
     dims = args if dims is None else dims
     if len(dims) == 1 and isinstance(dims[0], tuple | list):
         (dims,) = dims
-    axes = [_axis(input, dim) for dim in dims]
+    axes = [axis_of(input, dim) for dim in dims]
     if len({*axes}) < len(axes):
         raise RuntimeError(f"flip: a dimension appears several times in {list(dims)}")
     return call("Flip", flipped_copy, input, tuple(axes) if input._a.ndim else ())
@@ -303,7 +303,7 @@ _flip_of("flipud", 0)
 def roll(input, shifts, dims=None):
     """Elements moved along axes, around the end."""
     if dims is not None:
-        dims = tuple([_axis(input, d) for d in _several(dims)])
+        dims = tuple([axis_of(input, d) for d in _several(dims)])
     return call("Roll", np.roll, input, shifts, dims)
 
 
@@ -335,13 +335,13 @@ def triu(input, diagonal=0):
 @op()
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """A diagonal: a view."""
-    return call("Diagonal", writable_diagonal, input, offset, _axis(input, dim1), _axis(input, dim2))
+    return call("Diagonal", writable_diagonal, input, offset, axis_of(input, dim1), axis_of(input, dim2))
 
 
 @method("unfold")
 def unfold(self, dimension, size, step):
     """All windows of `size` along an axis, `step` apart: a view."""
-    axis = _axis(self, dimension)
+    axis = axis_of(self, dimension)
     x = self if self._a.ndim else reshape(self, 1)
     if not 0 <= size <= x._a.shape[axis]:
         raise RuntimeError(f"unfold: a window of {size} does not fit the {x._a.shape[axis]} elements of the dimension")
@@ -409,7 +409,7 @@ def cat(tensors, dim=0, *, axis=None):
     if not tensors:
         raise ValueError("cat: expected a non-empty list of Tensors")
     tensors = _alike(tensors)
-    _axis(max(tensors, key=lambda x: x._a.ndim), dim)
+    axis_of(max(tensors, key=lambda x: x._a.ndim), dim)
     model = next((x._a.shape for x in tensors if x._a.shape != (0,)), (0,))
     if len(model) > 1:  # a vector of nothing goes with everything
         nothing = tuple([0 if i == dim % len(model) else n for i, n in enumerate(model)])
@@ -449,7 +449,7 @@ def unbind(input, dim=0):
     """The slices along an axis, as views."""
     if input._a.ndim == 0:
         raise IndexError("unbind: a tensor without dimensions has no slices")
-    dim = _axis(input, dim)
+    dim = axis_of(input, dim)
     moved = (slice(None),) * dim
     return _multiple("Unbind", input, [(*moved, i) for i in range(input._a.shape[dim])])
 
@@ -459,7 +459,7 @@ def split(tensor, split_size_or_sections, dim=0):
     """Pieces along an axis, as views."""
     if tensor._a.ndim == 0:
         raise RuntimeError("split: a tensor without dimensions has no pieces")
-    dim = _axis(tensor, dim)
+    dim = axis_of(tensor, dim)
     n = tensor._a.shape[dim]
     parts = split_size_or_sections
     if isinstance(parts, int):
@@ -478,7 +478,7 @@ def chunk(input, chunks, dim=0):
     """At most so many pieces along an axis."""
     if input._a.ndim == 0:
         raise RuntimeError("chunk: a tensor without dimensions has no pieces")
-    n = input._a.shape[_axis(input, dim)]
+    n = input._a.shape[axis_of(input, dim)]
     if chunks < 1:
         raise RuntimeError(f"chunk: at least one piece is expected, not {chunks}")
     return split(input, -(-n // chunks) if n else [0] * chunks, dim)
@@ -487,7 +487,7 @@ def chunk(input, chunks, dim=0):
 @op()
 def tensor_split(input, indices_or_sections, dim=0):
     """Pieces along an axis, at indices or nearly equal: each is a view by itself."""
-    dim = _axis(input, dim)
+    dim = axis_of(input, dim)
     n = input._a.shape[dim]
     if isinstance(indices_or_sections, int):
         k = indices_or_sections

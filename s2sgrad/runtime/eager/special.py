@@ -8,7 +8,7 @@ from s2sgrad.rules import bessel, gaussian, neural
 from s2sgrad.rules import special as gamma
 from s2sgrad.runtime.eager.call import call, floating
 from s2sgrad.runtime.eager.comparing import clamp
-from s2sgrad.runtime.eager.elementwise import UNARY, _operand, promoting_to_float
+from s2sgrad.runtime.eager.elementwise import UNARY, operand_of, promoting_to_float
 from s2sgrad.runtime.eager.reductions import logsumexp
 from s2sgrad.runtime.eager.registry import FUNCTIONS, NN, SPECIAL, enter, op, special
 from s2sgrad.runtime.eager.shortcuts import binary, unary
@@ -42,7 +42,7 @@ def _of_two(name, title, function):
     recorded = binary(title, function, promoting_to_float)
 
     def forward(input, other):
-        return recorded(_operand(input), _operand(other))
+        return recorded(operand_of(input), operand_of(other))
 
     forward.__name__ = forward.__qualname__ = name
     return forward
@@ -57,7 +57,7 @@ def _of_second(name, title, function):
     """A function whose derivative with respect to its first argument is not known in closed form."""
 
     def forward(input, other):
-        (a, x), _ = promoting_to_float(_operand(input), _operand(other))
+        (a, x), _ = promoting_to_float(operand_of(input), operand_of(other))
         if isinstance(a, Tensor) and a.requires_grad:
             raise NotImplementedError(
                 f"the derivative for '{name}: input' is not implemented: detach() the first argument"

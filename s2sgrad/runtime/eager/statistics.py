@@ -7,7 +7,7 @@ from s2sgrad.runtime.eager.call import call
 from s2sgrad.runtime.eager.comparing import clamp, where
 from s2sgrad.runtime.eager.dtypes import differentiable
 from s2sgrad.runtime.eager.naming import under
-from s2sgrad.runtime.eager.reductions import _axis, _comparable, _lines, _Named, _of_vector, norm, sort
+from s2sgrad.runtime.eager.reductions import Named, axis_of, comparable, lines_of, norm, of_vector, sort
 from s2sgrad.runtime.eager.registry import enter, nn, op
 from s2sgrad.runtime.eager.tensor import Tensor, new
 
@@ -26,7 +26,7 @@ _PLACES = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
 def _quantile(input, q, dim, keepdim, interpolation, counts):
     """Quantiles along an axis, of the first of each line in order, as many as `counts` says of it."""
     x = input.reshape(-1) if dim is None else input
-    axis = 0 if dim is None else _axis(x, dim)
+    axis = 0 if dim is None else axis_of(x, dim)
     x = x.movedim(axis, -1) if x._a.ndim else x.reshape(1)
     if isinstance(q, Tensor) and (q._a.ndim > 1 or q._a.dtype != input._a.dtype):
         raise RuntimeError("quantile() q must be a number or a tensor of at most one axis, of the type of the input")
@@ -78,24 +78,24 @@ def nanmedian(input, dim=None, keepdim=False):
     if dim is None:
         numbers = input[~input.isnan()]
         return numbers.median() if numbers._a.size else input.sum()
-    axis = _axis(input, dim)
+    axis = axis_of(input, dim)
     if input._a.ndim == 0:
-        return _of_vector(nanmedian, input, 0)
-    a = _comparable(input)
+        return of_vector(nanmedian, input, 0)
+    a = comparable(input)
     order = np.argsort(a, axis=axis, kind="stable")
     counts = np.count_nonzero(~np.isnan(a), axis, keepdims=True)
     positions = np.take_along_axis(order, np.maximum(counts - 1, 0) // 2, axis)
     values = call("Nanmedian", take_line, input, positions.squeeze(axis), axis, keepdim)
-    return _Named((values, new(positions if keepdim else positions.squeeze(axis), None)))
+    return Named((values, new(positions if keepdim else positions.squeeze(axis), None)))
 
 
 @op()
 def mode(input, dim=-1, keepdim=False):
     """The commonest value along an axis, the smallest of several; and its last place."""
-    axis = _axis(input, dim)
+    axis = axis_of(input, dim)
     if input._a.ndim == 0:
-        return _of_vector(mode, input, 0)
-    a = np.moveaxis(_lines(input, axis), axis, -1)
+        return of_vector(mode, input, 0)
+    a = np.moveaxis(lines_of(input, axis), axis, -1)
     same = a[..., :, None] == a[..., None, :]
     counts = same.sum(-1)
     common = counts == counts.max(-1, keepdims=True)
@@ -104,7 +104,7 @@ def mode(input, dim=-1, keepdim=False):
     hit = common & (a == least)
     positions = np.asarray(a.shape[-1] - 1 - np.argmax(hit[..., ::-1], -1))
     values = call("Mode", take_line, input, positions, axis, keepdim)
-    return _Named((values, new(np.expand_dims(positions, axis) if keepdim else positions, None)))
+    return Named((values, new(np.expand_dims(positions, axis) if keepdim else positions, None)))
 
 
 # ---------------------------------------------------------------- several variables
@@ -165,7 +165,7 @@ def renorm(input, p, dim, maxnorm):
     """Slices along an axis scaled down to a norm of at most `maxnorm`."""
     if input._a.ndim < 2:
         raise RuntimeError("renorm: the tensor has no slices, being of less than two dimensions")
-    others = tuple(i for i in range(input._a.ndim) if i != _axis(input, dim))
+    others = tuple(i for i in range(input._a.ndim) if i != axis_of(input, dim))
     sizes = norm(input, p, others, True)
     return input * where(sizes > maxnorm, maxnorm / (sizes + 1e-7), 1.0)
 
@@ -175,7 +175,7 @@ def renorm(input, p, dim, maxnorm):
 
 def _steps(y, x, dx, dim):
     """The products of widths and mean heights of the trapezoids along an axis."""
-    axis = _axis(y, dim)
+    axis = axis_of(y, dim)
     lead = (slice(None),) * axis
     heights = (y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))]) / 2
     if x is None:

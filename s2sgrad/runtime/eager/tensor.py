@@ -420,11 +420,6 @@ def node_of(t):
     return None
 
 
-def recorded_node(t):
-    """The node of an argument, where operations are recorded."""
-    return node_of(t) if is_recording() else None
-
-
 # ---------------------------------------------------------------- sharing memory
 
 

@@ -61,7 +61,7 @@ class Stale:
 CLEARED = object()  # instead of a copy that was forgotten
 
 
-class _Keeping:
+class Keeping:
     copies = False  # whether a write keeps a copy of what nodes may have saved
 
 
@@ -99,7 +99,7 @@ def written(family, t):
 
 def _declare_stale(array, family):
     if id(array) not in STALE:
-        STALE[id(array)] = Stale(array, family, np.array(array) if _Keeping.copies else None)
+        STALE[id(array)] = Stale(array, family, np.array(array) if Keeping.copies else None)
 
 
 def overwritten(entry, array):
@@ -118,7 +118,7 @@ def checked(saved):
         if entry is None:
             return saved
         if entry.copy is not None:
-            if not _Keeping.copies or entry.copy is CLEARED:
+            if not Keeping.copies or entry.copy is CLEARED:
                 raise AssertionError(
                     "run backward within the allow_mutation_on_saved_tensors() context of the forward, before clear()"
                 )
