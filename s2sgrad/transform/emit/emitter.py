@@ -201,8 +201,8 @@ class Emitter:
 
     def emit_all(self, statements) -> list:
         found, views = [], {}
-        for statement, saving in self.with_saving(statements):
-            nodes = self.branch(statement, saving) if saving else self.statement(statement)
+        for statement in statements:
+            nodes = self.statement(statement)
             if self.is_there(statement, nodes, views):
                 continue
             is_choice = isinstance(statement, ir.If) and len(nodes) == 1 and isinstance(nodes[0], gast.Assign)
@@ -213,32 +213,6 @@ class Emitter:
                     node.origin = self.origin(statement)
             found += nodes
         return found
-
-    def with_saving(self, statements) -> list:
-        """The lines, a branch with what is best saved on each way through it, where a part of it is not there."""
-        found: list = []
-        for s in statements:
-            if isinstance(s, Append) and found and self.only_saved(found[-1][0], s):
-                found[-1][1].append(s)
-            else:
-                found.append((s, []))
-        return found
-
-    def only_saved(self, statement, append: Append) -> set:
-        """The results of a branch that nothing but a saving reads, if there is nothing to save of one on some way."""
-        if type(statement) is not ir.If or walk.exits(statement):
-            return set()
-        make = self.trees.inlined.get(append.operand) if isinstance(append.operand, ir.Value) else None
-        items = operands(make) if isinstance(make, ir.Make) else [append.operand]
-        read = set(self.trees.leaves(append.operand))
-        saved, spared = set(), False
-        for r, *ends in zip(statement.results, statement.then.results, statement.orelse.results, strict=True):
-            if r in items and self.trees.uses[r] == 1:
-                saved.add(r)
-                spared = spared or ir.ZERO in ends
-            elif r in read and any(isinstance(end, ir.Value) and end in self.trees.inlined for end in ends):
-                return set()  # it would be computed twice
-        return saved if spared else set()
 
     def is_there(self, statement, nodes: list, views: dict) -> bool:
         """Does a line only look up a view again that its name stands for already?
@@ -490,15 +464,14 @@ class Emitter:
                     return gast.Sub(), gast.BinOp(positive, gast.Mult(), self.expression(second))
         return gast.Add(), self.expression(operand)
 
-    def branch(self, statement: ir.If, saving=()) -> list:
+    def branch(self, statement: ir.If) -> list:
         if isinstance(statement, ir.Same):
             return []
         if isinstance(statement, ir.Attempt):
             return self.attempt(statement)
         before = self.quoted
-        saved = set().union(*(self.only_saved(statement, append) for append in saving))
-        then = self.way(statement, statement.then, saving)
-        moves = self.assign(self.defined(statement, statement.then, saved))
+        then = self.lines(statement.then)
+        moves = self.assign(self.defined(statement, statement.then))
         if isinstance(statement, ir.Try):
             node, names = statement.test.node, self.renaming(statement.test)
             handlers, finally_ = ([Renamed(part, names) for part in one] for one in (node.handlers, node.finalbody))
@@ -508,8 +481,8 @@ class Emitter:
             body = then + moves or ([] if statement.again else [gast.Pass()])
             return [gast.With([item], body, None)] if body else []
         quoted, self.quoted = self.quoted, None
-        orelse = self.way(statement, statement.orelse, saving)
-        others = self.assign(self.defined(statement, statement.orelse, saved))
+        orelse = self.lines(statement.orelse)
+        others = self.assign(self.defined(statement, statement.orelse))
         self.quoted = quoted
         if len(moves) == len(others) == 1 and not then and not orelse and self.fits(moves[0], others[0]):
             self.quoted = before
@@ -544,18 +517,12 @@ class Emitter:
             body = moves if isinstance(body[-1], gast.Pass) else body + moves
         return [gast.Try(body, handlers, then, [])]
 
-    def way(self, statement: ir.If, block: ir.Block, saving) -> list:
-        """The lines of one way through a branch, and what is saved at its end."""
-        given = dict(zip(statement.results, block.results, strict=True))
-        return self.emit_all([*self.trees.lines[id(block)], *(self.statement_on_this_way(s, given) for s in saving)])
-
-    def defined(self, statement: ir.If, block: ir.Block, saved=frozenset()) -> list:
-        """What a branch hands on, but for what is `saved` already and the placeholders that nothing reads."""
+    def defined(self, statement: ir.If, block: ir.Block) -> list:
+        """What a branch hands on, without the placeholders that nothing reads."""
         other = block is statement.orelse
         return [
             (result, operand)
             for result, operand in self.trees.handed(statement, block)
-            if result not in saved
             if operand != ir.ZERO or not self.guarded.is_idle(result, test_of(statement), other, self.names)
         ]
 
