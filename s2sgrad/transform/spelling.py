@@ -45,6 +45,32 @@ COMPARE = {
     operator.is_not: gast.IsNot,
 }
 
+# What the syntax of an operator stands for.
+OPERATORS = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.FloorDiv: operator.floordiv,
+    gast.Mod: operator.mod,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+    gast.BitAnd: operator.and_,
+    gast.BitOr: operator.or_,
+    gast.BitXor: operator.xor,
+    gast.LShift: operator.lshift,
+    gast.RShift: operator.rshift,
+    gast.USub: operator.neg,
+    gast.UAdd: operator.pos,
+    gast.Invert: operator.invert,
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+}
+
 PREFERRED = {np.absolute: "abs", np.conjugate: "conj"}
 LIBRARIES = ("numpy.linalg", "numpy.fft", "numpy.random", "scipy.special", "scipy.linalg")
 

@@ -106,9 +106,9 @@ def enters(s) -> list:
     return [v for source in s.sources for v in pattern(source.element)] + [c.parameter for c in s.carried]
 
 
-def is_range(x: ir.Code, namespace: ir.Namespace) -> bool:
-    """Is an expression a call of Python's own ``range``?"""
-    node = x.node
+def is_range(x: ir.Operand, namespace: ir.Namespace) -> bool:
+    """Is an operand a call of Python's own ``range``?"""
+    node = getattr(x, "node", None)
     if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == "range"):
         return False
     return is_builtin("range", x.reads, namespace)

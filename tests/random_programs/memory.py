@@ -37,17 +37,17 @@ class Memory(Statements):
         except IndexError:  # an index that is read from an array may have changed since
             return
         right = self.operand(shape, 1) if shape and self.happens(70) else self.number()
-        if self.spoiled(target, right):
-            right = f"{right}.copy()"
+        right = self.unspoiled(target, right)
         self.execute(f"{target} {self.pick(['=', '=', '+=', '*=', '-='])} {right}")
 
-    def spoiled(self, target, right) -> bool:
-        """Whether NumPy itself reads what it has written already, as in ``x[::2] = x[:3]``."""
+    def unspoiled(self, target, right) -> str:
+        """`right`, or a copy of it where NumPy itself reads what it has written already, as in ``x[::2] = x[:3]``."""
         try:
             one, two = self.evaluate(target), self.evaluate(right)
         except Exception:
-            return False
-        return np.ndim(one) == np.ndim(two) == 1 and one.strides != two.strides and np.shares_memory(one, two)
+            return right
+        vectors = np.ndim(one) == np.ndim(two) == 1
+        return f"{right}.copy()" if vectors and one.strides != two.strides and np.shares_memory(one, two) else right
 
     def overlap(self) -> None:
         """Reads and writes of the same array that meet."""
@@ -79,7 +79,7 @@ class Memory(Statements):
             f"np.{self.pick(['sin', 'tanh'])}({a}, out={name})",
             f"{name}.fill({self.number(1)})",
             f"{name}.sort()",
-            f"np.copyto({name}, {a})",
+            f"np.copyto({name}, {self.unspoiled(name, a)})",
             f"np.multiply({a}, 0.7, out={name}, where={self.mask(shape, 0)})",
             f"np.putmask({name}, {self.mask(shape, 0)}, {self.number(1)})",
         ]

@@ -16,13 +16,10 @@ Examples
 [False, True]
 """
 
-import builtins
 import itertools
 import math
 import operator
-from types import ModuleType
 
-import gast
 import numpy as np
 
 from s2sgrad.rules.table import lookup
@@ -44,18 +41,9 @@ _ALWAYS = {
     np.shape, np.size, np.ndim, np.ravel, np.zeros_like, np.ones_like, np.copy, np.real, np.imag, np.conjugate,
     np.outer,
 }  # fmt: skip
-_MADE = {np.zeros, np.ones, np.full, np.empty, np.arange, np.linspace, np.eye, np.identity, np.array, np.asarray}
-_PLAIN = {
-    abs, bool, complex, enumerate, float, int, isinstance, issubclass, len, list, range, reversed, slice, sorted, str,
-    sum, tuple, type, zip,
-}  # fmt: skip
-_PLAIN_METHODS = {
-    "all", "any", "astype", "conj", "copy", "cumsum", "flatten", "get", "items", "keys", "lower", "mean", "prod",
-    "ravel", "std", "sum", "tolist", "transpose", "upper", "values", "var",
-}  # fmt: skip
-_EXTREME_METHODS = {"max", "min", "argmax", "argmin"}  # of nothing: an exception
+_BITS = {operator.and_, operator.or_, operator.xor, operator.invert}
+_SHIFTS = {operator.lshift, operator.rshift}
 _MOVES = {np.transpose, np.swapaxes, np.moveaxis}
-_TRUSTED = _PLAIN | _MADE | _SUMS | _ALWAYS | _MATH
 
 
 def unfailing(statements: list, checked=frozenset(), lengths: Lengths | None = None) -> set:
@@ -104,53 +92,6 @@ def checks(statements: list) -> set:
     return found
 
 
-def may_raise(code: ir.Code, namespace: ir.Namespace) -> bool:
-    """May a call in an expression of the user's that stays as it is raise an exception?
-
-    What takes any numbers is trusted with these, as `unfailing` trusts what it knows the arrays of to fit.
-
-    Examples
-    --------
-    >>> import gast
-    >>> a = ir.Value("a", types.of(np.ones(3)))
-    >>> def asked(text, value=a):
-    ...     code = ir.Code(gast.parse(text).body[0].value, {"a": value})
-    ...     return may_raise(code, ir.Namespace({"np": np}))
-    >>> asked("np.sum(a) + len(a)"), asked("np.linalg.inv(a)"), asked("np.min(a[a > 1])"), asked("np.min(a)")
-    (False, True, True, False)
-    """
-    return any(isinstance(n, gast.Call) and _may_raise(n, code.reads, namespace) for n in gast.walk(code.node))
-
-
-def _may_raise(call, reads: dict, namespace: ir.Namespace) -> bool:
-    function = _called(call.func, reads, namespace)
-    receiver = call.func.value if isinstance(call.func, gast.Attribute) else None
-    if function is None and receiver is not None:  # a method
-        extreme = call.func.attr in _EXTREME_METHODS
-        return not _has_elements(receiver, reads) if extreme else call.func.attr not in _PLAIN_METHODS
-    if function in (max, min):
-        return len(call.args) < 2 and not call.keywords
-    if function in _EXTREMES or function in (np.argmax, np.argmin):
-        return not call.args or not _has_elements(call.args[0], reads)
-    return not (isinstance(function, (np.ufunc, type)) or function in _TRUSTED)
-
-
-def _called(node, reads: dict, namespace: ir.Namespace):
-    """The function of a library, or of Python's, that a name or attribute of a module stands for; else None."""
-    if isinstance(node, gast.Name) and node.id not in reads:
-        return namespace.globals.get(node.id, getattr(builtins, node.id, None))
-    if isinstance(node, gast.Attribute):
-        module = _called(node.value, reads, namespace)
-        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
-    return None
-
-
-def _has_elements(node, reads: dict) -> bool:
-    t = reads[node.id].type if isinstance(node, gast.Name) and node.id in reads else ir.UNKNOWN
-    sizes = types.axes_of(t)
-    return sizes is not None and all(n > 0 if isinstance(n, int) else n.least > 0 for n in sizes)
-
-
 def _mark(operand):
     """The same for an operand and for the copy of it that the backward pass has."""
     match operand:
@@ -181,9 +122,8 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
         return True
     given = [types.array_like(types.type_of(a)) for a in args]
     if function is len:
-        return (
-            given[0].kind is not Kind.NUMBER and given[0].ndim != 0 and types.type_of(args[0]).kind is not Kind.UNKNOWN
-        )
+        t = types.type_of(args[0])
+        return t.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) or (t.kind is Kind.ARRAY and bool(t.ndim))
     if function in (np.concatenate, np.stack):
         return _fit_together(op, lengths)
     if function is sum:
@@ -212,6 +152,9 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
         place = types.constant(args[1]) if len(args) == 2 else None
         return given[0].ndim is not None and type(place) is int and -given[0].ndim - 1 <= place <= given[0].ndim
     if op.kwargs or not all(map(_is_number, given)):
+        return False
+    kinds = {types.type_of(a).kind for a in args}
+    if function in types.OPERATORS and kinds & {Kind.LIST, Kind.TUPLE} and kinds.isdisjoint({Kind.ARRAY, Kind.UNKNOWN}):
         return False
     return _is_elementwise(op, given, checked) and _compatible(given, lengths)
 
@@ -274,6 +217,10 @@ def _is_elementwise(op: ir.Op, given: list, checked) -> bool:
     if own and function is operator.pow:
         exponent = types.constant(op.args[1], -1)
         return isinstance(exponent, int | float) and exponent >= 0
+    if function in _BITS:
+        return all(t.dtype.startswith(("int", "uint", "bool")) for t in given)
+    if function in _SHIFTS:
+        return False
     if isinstance(function, np.ufunc):
         return function.signature is None and len(op.args) == function.nin
     if function in types.OPERATORS or function is np.where:

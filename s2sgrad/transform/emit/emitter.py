@@ -489,9 +489,11 @@ class Emitter:
             value = gast.IfExp(self.expression(statement.test), moves[0].value, others[0].value)
             return [assignment(moves[0].targets[0], value)]
         then, orelse = then + moves, orelse + others
-        if not then and not orelse:
+        if not then and not orelse and statement.results:
             return []
         test = self.expression(statement.test)
+        if not then and not orelse:  # it is there for what is asked
+            return [gast.If(test, [gast.Pass()], [])]
         if not then:
             return [gast.If(negated(test), orelse, [])]
         return [gast.If(test, then, orelse)]

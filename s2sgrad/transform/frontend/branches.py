@@ -16,13 +16,13 @@ from s2sgrad.transform.frontend.kinds import (
     LEFT,
     MISSING,
     NEVER,
-    OPERATORS,
     asks_object,
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import FUNCTIONS, Choice, Unbound, is_lost, is_unset
 from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spelling import OPERATORS
 
 RESULT = "result@"  # what a body that stands in place of its call returns, in the environment
 MOST_COPIES = 12  # how often statements may be repeated in the branches of an early return

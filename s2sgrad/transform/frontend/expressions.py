@@ -22,7 +22,6 @@ from s2sgrad.transform.frontend.kinds import (
     CONTAINERS,
     MISSING,
     NUMERIC,
-    OPERATORS,
     PLAIN_BUILTINS,
     SEQUENCES,
     TAKES_SEQUENCES,
@@ -42,6 +41,7 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import FUNCTIONS, Bound, Choice, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spelling import OPERATORS
 
 # what is compiled in the place of a builtin that is not
 _INSTEAD = {dict: "{...}", set: "a list"}

@@ -15,10 +15,11 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, any_active, changing_type, constant_of
+from s2sgrad.transform.frontend.kinds import MISSING, any_active, changing_type, constant_of
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spelling import OPERATORS
 
 COUNTING = (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv, gast.Mod)
 HOLDING = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)

@@ -25,7 +25,6 @@ from s2sgrad.transform.frontend.kinds import (
     MISSING,
     MODULE_DATA,
     NUMERIC,
-    OPERATORS,
     PYTHON_TYPES,
     SEQUENCES,
     TEXT,
@@ -50,6 +49,7 @@ from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names, targets_of
 from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spelling import OPERATORS
 
 
 class InertExpressions:

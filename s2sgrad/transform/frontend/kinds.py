@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import operator
 from collections.abc import Mapping
 from types import FunctionType
 
@@ -14,31 +13,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve
 from s2sgrad.transform.frontend.values import Bound, Choice, Nested, Partial
 from s2sgrad.transform.ir import Kind
-
-OPERATORS = {
-    gast.Add: operator.add,
-    gast.Sub: operator.sub,
-    gast.Mult: operator.mul,
-    gast.Div: operator.truediv,
-    gast.FloorDiv: operator.floordiv,
-    gast.Mod: operator.mod,
-    gast.Pow: operator.pow,
-    gast.MatMult: operator.matmul,
-    gast.BitAnd: operator.and_,
-    gast.BitOr: operator.or_,
-    gast.BitXor: operator.xor,
-    gast.LShift: operator.lshift,
-    gast.RShift: operator.rshift,
-    gast.USub: operator.neg,
-    gast.UAdd: operator.pos,
-    gast.Invert: operator.invert,
-    gast.Eq: operator.eq,
-    gast.NotEq: operator.ne,
-    gast.Lt: operator.lt,
-    gast.LtE: operator.le,
-    gast.Gt: operator.gt,
-    gast.GtE: operator.ge,
-}
+from s2sgrad.transform.spelling import OPERATORS
 
 NEVER = object()  # the result of a block that raises
 LEFT = object()  # the result of a block that ends the iteration of the loop around it

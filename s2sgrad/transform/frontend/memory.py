@@ -17,11 +17,12 @@ from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import is_slot, keys_of, said
-from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, OPERATORS, SEQUENCES, is_active, text
+from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.scan import mutable_names
 from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Partial, Unbound, functions_held
 from s2sgrad.transform.frontend.writing import WritingCalls
 from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spelling import OPERATORS
 
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (

@@ -11,8 +11,9 @@ import gast
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, OPERATORS, constant_of, is_active, numeric, text
+from s2sgrad.transform.frontend.kinds import MISSING, constant_of, is_active, numeric, text
 from s2sgrad.transform.ir import Kind
+from s2sgrad.transform.spelling import OPERATORS
 
 STORED = (operator.add, operator.sub)  # what a `Store` itself can do
 

@@ -32,7 +32,9 @@ import gast
 
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.analysis.safety import checks, may_raise, unfailing
+from s2sgrad.transform.analysis.expressions import has_truth, is_iterable, may_raise
+from s2sgrad.transform.analysis.safety import checks, unfailing
+from s2sgrad.transform.analysis.types import type_of
 from s2sgrad.transform.emit.trees import is_pure
 from s2sgrad.transform.ir import Value
 
@@ -49,7 +51,8 @@ def prune(function: ir.Function) -> ir.Function:
     pruner.generated = False
     pruner.unfailing = functools.cache(lambda: {id(s) for s in walk.statements(ir.Block(statements[own:split]))})
     between = pruner.statements(statements[own:split], live)
-    pruner.unfailing = functools.cache(lambda: unfailing(statements[:own], checks(between + after)))
+    pruner.checked = functools.cache(lambda: checks(between + after))
+    pruner.unfailing = functools.cache(lambda: unfailing(statements[:own], pruner.checked()))
     pruner.users = True
     before = pruner.statements(statements[:own], live)
     return dataclasses.replace(
@@ -75,6 +78,7 @@ class _Pruner:
         self.generated = False
         self.users = False  # are these the statements of the user's function?
         self.tried = False  # may an exception lead somewhere else?
+        self.checked: Callable = set  # gives the indices and divisors of the code after the user's
         self.unfailing: Callable = set  # gives the ids of the user's operations that nobody misses
 
     def block(self, block: ir.Block, live: set) -> ir.Block:
@@ -95,7 +99,7 @@ class _Pruner:
         if not self.users or getattr(s, "again", False):
             return []
         operands = [*s.args, *s.kwargs.values()] if isinstance(s, ir.Op) else walk.operands(s)
-        codes = [c for c in operands if isinstance(c, ir.Code) and may_raise(c, self.namespace)]
+        codes = [part for c in operands if isinstance(c, ir.Code) for part in _parts(c) if self.may_raise(part)]
         return [ir.Bind(Value(""), c) for c in reversed(codes)]
 
     def statement(self, s, live: set):
@@ -110,7 +114,7 @@ class _Pruner:
             case ir.Store():
                 return s if s.target in live or s.lasting or self.may_fail(s) else None
             case ir.Bind():
-                asked = self.users and may_raise(s.code, self.namespace)
+                asked = self.users and self.may_raise(s.code)
                 return s if s.target in live or asked or not self.is_pure(s.code.node) else None
             case ir.Call():
                 return s if s.target in live or not self.generated else None
@@ -124,6 +128,9 @@ class _Pruner:
             case ir.For():
                 return self.loop(s, live)
         return s
+
+    def may_raise(self, code: ir.Code) -> bool:
+        return may_raise(code, self.namespace, self.checked())
 
     def may_fail(self, s) -> bool:
         """Is it a statement of the user's that may raise an exception?"""
@@ -150,7 +157,7 @@ class _Pruner:
         self.tried = tried
         lasting = isinstance(s, ir.With) and not s.again
         needed = lasting or (not isinstance(s, ir.Same) and any(block.statements for block, _ in inner))
-        if not wanted and not needed:
+        if not wanted and not needed and not self.asks(s):
             return None
         for _, alive in inner:
             live |= alive
@@ -169,11 +176,33 @@ class _Pruner:
             if more == kept:
                 break
             kept = more
-        if not body.statements and not collected and not kept:
+        if not body.statements and not collected and not kept and not self.asks(s):
             return None
         live |= alive
         carried = [s.carried[i] for i in kept]
         return dataclasses.replace(s, carried=carried, body=body, collected=[s.collected[i] for i in collected])
+
+    def asks(self, s) -> bool:
+        """May what a statement of the user's asks be neither true nor false, or be nothing to go over?"""
+        if not self.users or isinstance(s, ir.Same | ir.With):
+            return False
+        if isinstance(s, ir.If):
+            return not has_truth(type_of(s.test))
+        iterables = [source.iterable for source in s.sources if source.iterable is not None]
+        over = all(walk.is_range(x, self.namespace) or is_iterable(type_of(x)) for x in iterables)
+        return isinstance(s, ir.While) or not over
+
+
+def _parts(code: ir.Code) -> list:
+    """The expressions in an index with slices, which is none itself."""
+    match code.node:
+        case gast.Slice(lower=lower, upper=upper, step=step):
+            nodes = [node for node in (lower, upper, step) if node is not None]
+        case gast.Tuple(elts=elts) if any(isinstance(e, gast.Slice) for e in elts):
+            nodes = elts
+        case _:
+            return [code]
+    return [part for node in nodes for part in _parts(ir.Code(node, code.reads))]
 
 
 def _wanted(targets, live: set):
