@@ -265,13 +265,16 @@ def assign(target, function, args, kwargs=None, mask=True):
     with np.errstate(all="ignore") if mask is not True else np.errstate():
         value = apply(function, args, kwargs)
     raw = plain(value)
-    cast = np.asarray(raw).dtype != target.dtype
+    # NumPy may compute in the type of what it writes to, and raises where that is no type to cast to. Of one complex
+    # number in place the last bit may be another one.
+    anew = np.asarray(raw).dtype != target.dtype or (target.size == 1 and target.dtype.kind == "c")
     if mask is not True:
         value = apply(np.where, (mask, value, target))
         raw = plain(value)
-    if cast:  # NumPy may compute in the type of what it writes to, and raises where that is no type to cast to
+    if anew:
         raw = duplicate(plain(target))
-        function(*plain(tuple(args)), **plain(kwargs), **({} if mask is True else {"where": plain(mask)}), out=raw)
+        operands = [raw if a is target else plain(a) for a in args]
+        function(*operands, **plain(kwargs), **({} if mask is True else {"where": plain(mask)}), out=raw)
     node = value.node if isinstance(value, Tensor) and carries(raw) else None
     if np.shape(raw) != target.shape:
         if np.broadcast_shapes(np.shape(raw), target.shape) != target.shape:

@@ -315,3 +315,27 @@ def test_many_threads_at_once(mode):
     with ThreadPoolExecutor(8) as pool:
         for x, g in zip(points, pool.map(derivative, points), strict=True):
             np.testing.assert_allclose(g, np.cos(x) * WEIGHTS)
+
+
+def turned(x, k):
+    z = k + 1j * x
+    u = -0.5 - x
+    z[:1] *= 0.5 + u[1] * 1j
+    return np.sum(np.abs(z)), z
+
+
+def turned_alone(x, k):
+    z = (k + 1j * x)[:1]
+    z *= 0.5 - 1.07j
+    return np.sum(np.abs(z)), z
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+@pytest.mark.parametrize("f", [turned, turned_alone])
+def test_one_complex_number_is_changed_in_place(f, mode):
+    """NumPy rounds that otherwise than a product which goes to memory of its own."""
+    x = np.array([0.39, 0.57])
+    value, z = f(x, 0.9)
+    (found, left), _ = value_and_grad(f, mode=mode, has_aux=True)(x, 0.9)
+    assert found == value
+    np.testing.assert_array_equal(left, z)

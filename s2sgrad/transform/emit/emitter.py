@@ -57,6 +57,7 @@ class Emitter:
         self.bound: dict = {}  # id of object -> name
         self.codes = codes_of(self.function)
         self.unit.outside |= names_outside(self.codes)
+        self.parts: dict = {}  # a view of a part of an array -> the statement that takes it
         self.commenting = False
         self.quoted = None  # the line that the last comment spoke of
         for statement in walk.statements(self.function.body):
@@ -73,6 +74,9 @@ class Emitter:
             case ir.Op(function=function, spelling=None):
                 if function not in _SYMBOLS:
                     self.reference(function)
+                if function is operator.getitem and statement.target.type.kind is ir.Kind.ARRAY:
+                    if statement.args[0].type.kind is ir.Kind.ARRAY and is_basic(statement.args[1]):
+                        self.parts[statement.target] = statement
             case ir.PlainCall(recorded=recorded):
                 if recorded is not None:
                     self.reference(tape_vjp)
@@ -447,7 +451,7 @@ class Emitter:
             return None
         if statement.index is None:
             return change if before is array else None
-        read = self.trees.inlined.get(before) if isinstance(before, ir.Value) else None
+        read = self.trees.inlined.get(before, self.parts.get(before)) if isinstance(before, ir.Value) else None
         same = isinstance(read, ir.Op) and read.function is operator.getitem and read.spelling is None
         return change if same and read.args[0] is array and read.args[1] is statement.index else None
 
