@@ -74,9 +74,8 @@ class Emitter:
             case ir.Op(function=function, spelling=None):
                 if function not in _SYMBOLS:
                     self.reference(function)
-                if function is operator.getitem and statement.target.type.kind is ir.Kind.ARRAY:
-                    if statement.args[0].type.kind is ir.Kind.ARRAY and is_basic(statement.args[1]):
-                        self.parts[statement.target] = statement
+                if function is operator.getitem and _is_part(statement):
+                    self.parts[statement.target] = statement
             case ir.PlainCall(recorded=recorded):
                 if recorded is not None:
                     self.reference(tape_vjp)
@@ -782,6 +781,13 @@ def takes_fields(t: ir.Type) -> bool:
         made = t.cls.__init__.__code__.co_filename == "<string>" and not hasattr(t.cls, "__post_init__")
         return made and all(f.init for f in fields) and {f.name for f in fields} == set(t.keys)
     return issubclass(t.cls, (tuple, SimpleNamespace))
+
+
+def _is_part(statement: ir.Op) -> bool:
+    """Is what an index takes of an array surely a view of a part of it?"""
+    array, index = statement.args
+    both = isinstance(array, ir.Value) and array.type.kind is statement.target.type.kind is ir.Kind.ARRAY
+    return both and is_basic(index)
 
 
 def _needs_numpy(value) -> bool:
