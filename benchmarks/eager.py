@@ -41,18 +41,33 @@ def chain_by_hand(x):
     return np.sum(y), g
 
 
-def elementwise(x):
-    """Eight elementwise operations, as in the losses of large models."""
-    y = np.sin(x) * x
-    z = np.tanh(y) + 0.5 * y
-    return np.sum(z * z - x)
+def exponentials(x):
+    """A chain of ten exponentials of negative numbers: twenty operations."""
+    for _ in range(10):
+        x = np.exp(-x)
+    return np.sum(x)
 
 
-def elementwise_without_sine(x):
-    """Eleven elementwise operations that NumPy computes with vector instructions in float64, too, unlike sines."""
+def black_scholes(x):
+    """The prices of European calls, by their discounted stock prices over the strike."""
+    spread = 0.3 * 1.5**0.5
+    d = np.log(x) / spread + 0.5 * spread
+    gain = x * (1 + np.erf(d / 2**0.5)) - (1 + np.erf((d - spread) / 2**0.5))
+    return np.sum(0.5 * gain)
+
+
+def rational(x):
+    """Eleven operations, as in the losses of large models."""
     y = np.tanh(x) * x + 0.5
     z = np.exp(-y) / np.sqrt(y)
     return np.sum(z * z / (2 + x) - x)
+
+
+def with_sine(x):
+    """Eight operations, a sine among them: NumPy has no vector instructions for it in float64, torch has."""
+    y = np.sin(x) * x
+    z = np.tanh(y) + 0.5 * y
+    return np.sum(z * z - x)
 
 
 def backward(torch, function, array):
@@ -123,13 +138,20 @@ def operations():
 def large():
     torch = peers.available().get("torch")
     rows = []
-    for name, function in (("with sine", elementwise), ("without", elementwise_without_sine)):
+    contests = {
+        "chain of sums and products": functions.arithmetic,
+        "chain of exponentials": exponentials,
+        "tanh, exp, sqrt": rational,
+        "option prices": black_scholes,
+        "with a sine": with_sine,
+    }
+    for name, function in contests.items():
         for dtype in (np.float64, np.float32):
             x = np.linspace(0.1, 1.0, LARGE, dtype=dtype)
             contest = {"tensors": backward(ours, function, x)}
             if torch is not None:
                 contest["torch"] = backward(torch, function, x)
-            times = interleaved(contest, seconds=3.0)
+            times = interleaved(contest, seconds=2.0)
             shown = [duration(times["tensors"])]
             if torch is not None:
                 shown += [duration(times["torch"]), f"{times['torch'] / times['tensors']:.2f}"]

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from s2sgrad.rules.entrywise import entrywise
 from s2sgrad.rules.table import elementwise, jvp, linear, vjp
 from s2sgrad.runtime.arrays import over, times
 
@@ -93,7 +94,7 @@ def erf(x):
     return _in_type_of(x, _erf(x))
 
 
-_erf = np.vectorize(math.erf, otypes=[np.float64])
+_erf = entrywise("erf", math.erf)
 elementwise(erf, lambda t, x: t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x))).astype(np.asarray(x).dtype))
 
 
@@ -102,7 +103,7 @@ def erfc(x):
     return _in_type_of(x, _erfc(x))
 
 
-_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+_erfc = entrywise("erfc", math.erfc)
 elementwise(erfc, lambda t, x: -t * (2 / np.sqrt(np.pi) * np.exp(-np.square(x))).astype(np.asarray(x).dtype))
 
 
