@@ -7,7 +7,7 @@ import numpy as np
 
 
 def entrywise(name: str, one):
-    """A function of arrays of float64 and float32: `name` of ``scipy.special`` where SciPy is installed, else `one` entry by entry.
+    """A function of real arrays: `name` of ``scipy.special`` where SciPy is installed, else `one` entry by entry.
 
     SciPy is asked for when the function is called, not before: it takes a while to import. The loop gives the same
     numbers but for the last digits, some thirty times slower.

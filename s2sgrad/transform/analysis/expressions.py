@@ -18,6 +18,7 @@ Examples
 import builtins
 import math
 import operator
+from collections.abc import Hashable
 from types import ModuleType
 
 import gast
@@ -36,7 +37,7 @@ _MEMBERS = {"shape", "ndim", "size", "dtype", "T", "real", "imag", "nbytes", "it
 _METHODS = {"all", "any", "astype", "conj", "copy", "cumsum", "flatten", "mean", "prod", "ravel", "std", "sum",
             "tolist", "transpose", "var"}  # fmt: skip
 _EXTREME_METHODS = {"max", "min", "argmax", "argmin"}  # of nothing: an exception
-_DICT_METHODS = {"copy", "get", "items", "keys", "values"}
+_DICT_METHODS = {"copy", "items", "keys", "values"}
 _NUMBERS = {bool, complex, float, int, round, abs, math.floor, math.ceil, math.isnan, math.isfinite, math.isinf}
 _ITERATING = {all, any, enumerate, list, set, sum, tuple, zip}
 _LOOKING = {callable, id, repr, str, type, slice}
@@ -96,12 +97,11 @@ class _Evaluation:
         return handler(node)
 
     def operand(self, node) -> ir.Operand:
-        t = self.type_of(node)
         if isinstance(node, gast.Constant):
             return ir.Constant(node.value)
         if isinstance(node, gast.Name) and node.id in self.reads:
             return self.reads[node.id]
-        return ir.Code(node, self.reads, t)
+        return ir.Code(node, self.reads, self.type_of(node))
 
     def operation(self, function, nodes, keywords=()) -> Type:
         args = tuple(map(self.operand, nodes))
@@ -217,15 +217,15 @@ class _Evaluation:
 
     def type_Call(self, node):
         function = self.object(node.func)
-        if any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        starred = any(isinstance(a, gast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        if starred or not isinstance(function, Hashable):
             raise _Doubt
         if function is _MISSING:
             return self.method(node)
         kinds = [self.type_of(a) for a in node.args]
         if node.keywords or not self.always(function, kinds, node.args):
             return self.operation(function, node.args, node.keywords)
-        args = tuple(map(self.operand, node.args))
-        return types.infer(function, args)
+        return types.infer(function, tuple(map(self.operand, node.args)))
 
     def always(self, function, kinds: list, args: list) -> bool:
         """Does a function surely give a result for arguments of these types?"""
@@ -238,9 +238,8 @@ class _Evaluation:
         if function in _NUMBERS:
             return len(kinds) == 1 and (kinds[0].kind is Kind.NUMBER or kinds[0].ndim == 0) and kinds[0].is_real
         if function is range:
-            return all(t.kind is Kind.NUMBER and (t.dtype or "").startswith("int") for t in kinds) and (
-                len(args) < 3 or types.constant(self.operand(args[2]), 0) != 0
-            )
+            whole = all(t.kind is Kind.NUMBER and (t.dtype or "").startswith("int") for t in kinds)
+            return whole and (len(args) < 3 or types.constant(self.operand(args[2]), 0) != 0)
         if function is len:
             return is_iterable(kinds[0])
         if function in _ITERATING:
@@ -273,7 +272,7 @@ class _Evaluation:
         if array and (name in _METHODS or (name in _EXTREME_METHODS and _has_elements(t))):
             function = getattr(np, name, None)
             return types.infer(function, (ir.Code(node.func.value, self.reads, t),)) if function else ir.UNKNOWN
-        if not (t.kind is Kind.DICT and name in _DICT_METHODS and name != "get"):
+        if not (t.kind is Kind.DICT and name in _DICT_METHODS):
             raise _Doubt
         return ir.OTHER
 
