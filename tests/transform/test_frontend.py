@@ -14,6 +14,7 @@ from s2sgrad import grad
 from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir, pipeline
 from s2sgrad.transform.analysis import types
+from s2sgrad.transform.frontend import session
 from s2sgrad.transform.show import show
 from s2sgrad.transform.spec import Spec
 
@@ -485,3 +486,40 @@ def test_sources_of_many_functions_are_forgotten(monkeypatch, tmp_path):
         assert source.find(module.f) is source.find(module.f)
     assert len(source._CACHE) == 3
     assert len(source._MODULES) <= 3
+
+
+def seven_deep(x):
+    s = x[0]
+    for _ in range(1):
+        a = s
+        for _ in range(1):
+            b = a
+            for _ in range(1):
+                c = b
+                for _ in range(1):
+                    d = c
+                    for _ in range(1):
+                        e = d
+                        for _ in range(1):
+                            f = e
+                            for _ in range(1):
+                                s = s * f
+                            e = s
+                        d = e
+                    c = d
+                b = c
+            a = b
+    return s
+
+
+def test_loops_too_deep_in_each_other_run_on_the_tape(monkeypatch):
+    monkeypatch.setattr(session, "MOST_STATEMENTS", 100)
+    gradient = grad(seven_deep)
+    np.testing.assert_allclose(gradient(X), [2 * X[0], 0, 0])
+    assert gradient.engine == "tape"
+    assert "too long to compile" in gradient.explain().rows[0].reason
+
+
+def test_loops_in_each_other_are_compiled():
+    gradient = grad(seven_deep, mode="compiled")
+    np.testing.assert_allclose(gradient(X), [2 * X[0], 0, 0])

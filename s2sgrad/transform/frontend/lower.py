@@ -394,6 +394,7 @@ class Lowering(
         for k, statement in enumerate(statements):
             later = afters[-1 - k]
             self.current = statement
+            self.session.count(self, statement)
             if isinstance(statement, gast.Return):
                 return self.return_(statement, tail)
             if isinstance(statement, gast.Raise):

@@ -16,6 +16,7 @@ from s2sgrad.transform.frontend.kinds import carrying
 from s2sgrad.transform.frontend.reach import reached
 
 MOST_CALLEES = 150
+MOST_STATEMENTS = 5_000  # that are lowered, those in loops anew each time: some seconds
 DEEPEST = 12  # how often a function is lowered within itself, for ever new kinds of arguments
 QUIET = {"numpy", "math", "operator", "_operator", "scipy", "cmath"}
 
@@ -66,10 +67,17 @@ class Session:
     objects: list = field(default_factory=list)  # what is read from outside and may hold arrays
     strict: bool = False  # nothing may run on the tape
     callees: dict = field(default_factory=dict)
+    statements: int = 0  # that have been lowered
     lowering: Counter = field(default_factory=Counter)  # which functions are being lowered, and how often
     kept: list = field(default_factory=list)
     given: dict = field(default_factory=dict)  # what calls that stay as they are give
     rows: dict = field(default_factory=dict)
+
+    def count(self, lowering, statement) -> None:
+        """Count a statement; each loop around one multiplies how often it is lowered until its types are stable."""
+        self.statements += 1
+        if self.statements > MOST_STATEMENTS:
+            lowering.refuse("loops stand so deep in each other that this would take too long to compile", statement)
 
     def report(self, found) -> None:
         """Note that a function is compiled."""
