@@ -83,7 +83,8 @@ def _judge(program, module, second) -> Verdict:
         return Verdict("large", auto.engine, reason)
     try:
         if not refused_too:
-            _close("gradient", f"{auto.engine} against tape", compiled, taped, 2e-4 if program.is_single else 1e-8)
+            tolerance = 2e-4 if program.is_single else 1e-8
+            _close("gradient", f"{auto.engine} against tape", compiled, taped, tolerance, abs(float(value)))
         with program.load(double=True) as twin:
             outcome = _differences(program, twin, value, compiled)
     except Fault:
@@ -186,9 +187,10 @@ def _bits(a):
     return np.where(np.isnan(parts), np.nan, parts).tobytes() if a.dtype.kind in "fc" else a.tobytes()
 
 
-def _close(kind, what, got, expected, tolerance) -> None:
+def _close(kind, what, got, expected, tolerance, value=0.0) -> None:
+    """Require two gradients to be equal but for rounding: of themselves, or of the value that is differentiated."""
     got, expected = differences.flatten(got)[0], differences.flatten(expected)[0]
-    scale = max([1.0, *(np.max(np.abs(e)) for e in expected if np.size(e))])
+    scale = max([1.0, value, *(np.max(np.abs(e)) for e in expected if np.size(e))])
     for a, b in zip(got, expected, strict=True):
         if np.shape(a) != np.shape(b) or np.asarray(a).dtype != np.asarray(b).dtype:
             raise Fault(kind, f"{what}: {a!r} is of another kind than {b!r}")

@@ -613,3 +613,18 @@ def test_a_negative_number_is_negated_in_the_text():
     derivative = s2sgrad.grad(shifted)
     derivative(V.copy())
     assert "--" not in derivative.source and ", 1" in derivative.source
+
+
+def some_of_a_longer_list(x, k):
+    items = [np.where(k > 1.6, k, 2 * k) for _ in range(2)]
+    items.extend([1.9, k])
+    for item in items[:2]:
+        np.add.at(x, [1, 0], item)
+    return np.sum(x)
+
+
+def test_what_was_put_at_the_end_of_a_list_may_have_no_cotangent():
+    gradient = s2sgrad.grad(some_of_a_longer_list, (0, 1), mode="compiled")
+    dx, dk = gradient(np.array([-0.5, 0.7, 1.8]), 1.5)
+    np.testing.assert_array_equal(dx, [1, 1, 1])
+    assert dk == 8.0

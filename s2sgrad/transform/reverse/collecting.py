@@ -68,8 +68,8 @@ class Collecting:
             contribution = self.together(contribution, t)
         self.add_leaf((value, path), contribution)
 
-    def parts(self, contribution, t: Type) -> dict:
-        """The cotangents of the items of a container of type `t`, by key."""
+    def parts(self, contribution, t: Type, partial: bool = False) -> dict:
+        """The cotangents of the items of a container of type `t`, by key; `partial`: any of them may be None."""
         known = keys(t)
         if isinstance(contribution, dict):
             return contribution
@@ -87,7 +87,7 @@ class Collecting:
                 items = tuple(Value("t") if carries(item(t, k)) else None for k in known)
                 for key, target in zip(known, items, strict=True):
                     if target is not None:
-                        target.type = cotangent_type(item(t, key))
+                        target.type = ir.UNKNOWN if partial else cotangent_type(item(t, key))
                 self.build.add(ir.Unpack(items, contribution, self.build.location))
         return {k: x for k, x in zip(known, items, strict=True) if not absent(x)}
 

@@ -314,7 +314,7 @@ class Operations(Collecting):
         elif known is None or not partial:
             self.add(x, self.completed(d, x, x.type) if partial else d)
         else:
-            for key, item in self.parts(d, x.type).items():
+            for key, item in self.parts(d, x.type, partial).items():
                 slot = (x, (key,))
                 self.add(x, self.completed(item, self.read(slot), slot_type(slot)), (key,))
 
