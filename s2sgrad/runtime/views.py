@@ -341,7 +341,11 @@ def write(t, key, value, value_node):
         require_numeric(storage.data.dtype)
         value_node = None
     steps = t.steps if key is Ellipsis else (*t.steps, item_step(key))
-    t.primal[key] = value
+    try:
+        t.primal[key] = value
+    except Exception:
+        storage.version += 1  # others that show its memory look again: it may have been copied for this write
+        raise
     old = storage.node
     if value_node is not None or old is not None:
         like = storage.data

@@ -600,3 +600,23 @@ def test_writes_out_of_bounds_and_of_nothing_do_what_numpy_does(write):
     steps = 1e-6 * np.eye(3)
     assert value == expected
     assert np.allclose(found, [(function(x + h) - function(x - h)) / 2e-6 for h in steps], rtol=1e-6, atol=1e-8)
+
+
+def fails_to_write(k, a):
+    a[1] += k
+    rows = a.T
+    try:
+        rows[0] = np.zeros((0, 2))
+    except ValueError:
+        a[0, 1] += 2 * k
+    return np.sum(a**2)
+
+
+def test_a_write_that_failed_leaves_the_names_of_an_array_together():
+    a, b = np.ones((2, 2)), np.ones((2, 2))
+    value = fails_to_write(0.5, a)
+    found, (dk, da) = value_and_grad(fails_to_write, (0, 1), mode="tape")(0.5, b)
+    assert found == value
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(da, 2 * a)
+    assert dk == 2 * (1.5 + 1.5) + 4 * 2.0
