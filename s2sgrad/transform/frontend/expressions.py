@@ -144,6 +144,14 @@ class Expressions(InertExpressions):
         self.temporaries.add(value)
         return value
 
+    def held_by_value(self, operand: ir.Operand, name: str) -> ir.Value:
+        """A value that holds what an operand is; it shares the memory that the operand looks into."""
+        if isinstance(operand, ir.Value):
+            return operand
+        node = gast.Constant(operand.value, None) if isinstance(operand, ir.Constant) else operand.node
+        reads, regions = getattr(operand, "reads", {}), self.regions_of(operand)
+        return self.bind(Inert(node, reads, self.type_of(operand), True, True, regions), name)
+
     def unused_name(self, name: str) -> str:
         """`name`, or one like it where the function uses that for something else."""
         if name in self.local:

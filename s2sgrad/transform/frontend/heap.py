@@ -125,10 +125,7 @@ class Heap:
             thing = self.with_slots_of_its_own(thing, self.current)  # a list that may be filled
         if isinstance(thing, Inert):
             thing = dataclasses.replace(thing, type=changing_type(thing.type))
-        thing = self.item_operand(thing, name)
-        if not isinstance(thing, ir.Value):
-            node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
-            thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
+        thing = self.held_by_value(self.item_operand(thing, name), name)
         if thing in self.temporaries:
             thing.name = name
             self.temporaries.discard(thing)

@@ -469,12 +469,8 @@ class Lists:
         return first
 
     def place_value(self, thing) -> ir.Value:
-        """A value that holds a number."""
-        operand = self.operand(thing)
-        if isinstance(operand, ir.Value):
-            return operand
-        node = gast.Constant(operand.value, None) if isinstance(operand, ir.Constant) else operand.node
-        return self.bind(Inert(node, getattr(operand, "reads", {}), self.type_of(operand), True, True, []), "t")
+        """A value that holds what a thing is."""
+        return self.held_by_value(self.operand(thing), "t")
 
     def sum_of(self, thing, node):
         """``sum(thing)``, Python's own."""

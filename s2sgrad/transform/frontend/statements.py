@@ -228,8 +228,7 @@ class Statements:
                 unread = name not in self.read_names and may_raise(thing.node)
                 thing = self.bind(dataclasses.replace(thing, pure=thing.pure and not unread), name)
         elif isinstance(thing, (ir.Constant, ir.Code)):
-            node = gast.Constant(thing.value, None) if isinstance(thing, ir.Constant) else thing.node
-            thing = self.bind(Inert(node, getattr(thing, "reads", {}), self.type_of(thing), True, True, []), name)
+            thing = self.held_by_value(thing, name)
         made = thing.value if isinstance(thing, Nested) else thing
         if made in self.temporaries and name not in self.part_names:
             made.name = name
