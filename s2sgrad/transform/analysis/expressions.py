@@ -16,6 +16,7 @@ Examples
 """
 
 import builtins
+import functools
 import math
 import operator
 from collections.abc import Hashable
@@ -201,11 +202,11 @@ class _Evaluation:
 
     def type_BoolOp(self, node):
         kinds = [self.truth(value) for value in node.values[:-1]] + [self.type_of(node.values[-1])]
-        return _joined(kinds)
+        return functools.reduce(types.join, kinds)
 
     def type_IfExp(self, node):
         self.truth(node.test)
-        return _joined([self.type_of(node.body), self.type_of(node.orelse)])
+        return types.join(self.type_of(node.body), self.type_of(node.orelse))
 
     def type_JoinedStr(self, node):
         for part in node.values:
@@ -292,13 +293,6 @@ def _of_global(value) -> Type:
     if t.kind is Kind.ARRAY:
         return types.of_any_length(t)
     return t if t.kind in (Kind.NUMBER, Kind.CALLABLE) or value is None else ir.UNKNOWN
-
-
-def _joined(kinds: list) -> Type:
-    result = kinds[0]
-    for kind in kinds[1:]:
-        result = types.join(result, kind)
-    return result
 
 
 def _parts(t: Type) -> list:

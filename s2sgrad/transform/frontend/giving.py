@@ -6,6 +6,7 @@ it, and the result that of all `return` statements. So nothing that the compiler
 """
 
 import dataclasses
+import functools
 
 import gast
 
@@ -13,7 +14,6 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import joined
 from s2sgrad.transform.frontend.scan import breaks
 from s2sgrad.transform.frontend.values import Unbound
 from s2sgrad.transform.ir import Kind
@@ -86,7 +86,7 @@ class _Giving:
         results = [self.of(s.value) for s in self.statements if isinstance(s, gast.Return)]
         if not results or any(t is None or not is_certain(t) for t in results):
             return None
-        found = joined(results)
+        found = functools.reduce(types.join, results)
         return found if is_certain(found) else None
 
     def of(self, node) -> ir.Type | None:

@@ -5,6 +5,7 @@ its value may share. All of that is found without running anything, and whatever
 behind the back of the derivative is refused.
 """
 
+import functools
 import inspect
 import itertools
 import operator
@@ -38,7 +39,6 @@ from s2sgrad.transform.frontend.kinds import (
     is_none,
     is_plain,
     item_type,
-    joined,
     kin,
     made_by,
     runs_code,
@@ -185,19 +185,19 @@ class InertExpressions:
         kinds, cheap, pure, regions = self.all_facts(node.values, bound)
         if isinstance(node.op, gast.Or):
             kinds = [*(self.true_type_of(value, bound) for value in node.values[:-1]), kinds[-1]]
-        return joined(kinds), cheap, pure, regions
+        return functools.reduce(types.join, kinds), cheap, pure, regions
 
     def true_type_of(self, node, bound) -> ir.Type:
         """The type of what an expression gives where that is true: ``x > 0 and y`` is `y` then."""
         if not isinstance(node, gast.BoolOp):
             return self.facts(node, bound)[0]
         values = node.values if isinstance(node.op, gast.Or) else node.values[-1:]
-        return joined([self.true_type_of(value, bound) for value in values])
+        return functools.reduce(types.join, (self.true_type_of(value, bound) for value in values))
 
     def facts_IfExp(self, node, bound):
         kinds, cheap, pure, regions = self.all_facts([node.body, node.orelse], bound)
         _, cheap_test, pure_test, _ = self.all_facts([node.test], bound)
-        return joined(kinds), cheap and cheap_test, pure and pure_test, regions
+        return functools.reduce(types.join, kinds), cheap and cheap_test, pure and pure_test, regions
 
     def facts_Tuple(self, node, bound):
         kinds, cheap, pure, regions = self.all_facts(node.elts, bound)
@@ -294,7 +294,7 @@ class InertExpressions:
         if t.kind is Kind.ARRAY and t.ndim:
             return item_type(t, 0)
         if t.kind in (*SEQUENCES, Kind.OTHER) and (t.items or t.element is not None):
-            return joined(t.items) if t.items else t.element
+            return functools.reduce(types.join, t.items) if t.items else t.element
         if isinstance(node, gast.Call) and (known := self.static(node.func, bound or ())) is not None:
             return self._iterator_element(node, known.value, bound or {})
         return ir.Type(dtype=t.dtype) if t.kind is Kind.ARRAY else ir.UNKNOWN
@@ -423,7 +423,7 @@ class InertExpressions:
         if base.kind is Kind.DICT:
             if base.keys is not None and key in base.keys:
                 return base.items[base.keys.index(key)]
-            return joined(base.items) if base.items else (base.element or ir.UNKNOWN)
+            return functools.reduce(types.join, base.items) if base.items else (base.element or ir.UNKNOWN)
         return types.infer(operator.getitem, (ir.Value("x", base), index))
 
     @staticmethod

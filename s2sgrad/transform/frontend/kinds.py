@@ -202,14 +202,6 @@ def tuple_union(active):
     return found
 
 
-def joined(kinds) -> ir.Type:
-    kinds = list(kinds)
-    result = kinds[0]
-    for kind in kinds[1:]:
-        result = types.join(result, kind)
-    return result
-
-
 def item_type(t: ir.Type, i: int) -> ir.Type:
     if t.items is not None and t.kind in (*SEQUENCES, Kind.RECORD):
         return t.items[i] if -len(t.items) <= i < len(t.items) else ir.UNKNOWN
