@@ -65,6 +65,8 @@ class Emitter:
         taken = self.unit.outside | set(self.bound.values()) | self.unit.siblings
         self.guarded = Guarded(self.function)
         self.names = name_values(self.function, self.trees, taken, self.guarded, self.codes)
+        taken |= self.fixed.union(self.names.values())
+        self.unread = next(n for n in candidates("_") if n not in taken)  # what nobody reads is unpacked to
 
     # ---- the names that mean something already
 
@@ -85,13 +87,23 @@ class Emitter:
                 self.reference(target.type.cls)
                 if not takes_fields(target.type):
                     self.reference(arrays.instance)
+            case ir.For(sources=sources):
+                if sum(not s.count for s in sources) > 1:
+                    self.reference(zip)
+                if any(s.count for s in sources):
+                    self.reference(enumerate)
+                if any(s.reverse for s in sources):
+                    self.reference(reversed)
             case ir.Accumulate():
                 helper = self.accumulator(statement)
                 if helper is not None:
                     self.reference(helper)
         for operand in operands(statement):
-            if isinstance(operand, ir.Constant) and _needs_numpy(operand.value):
-                self.module(np, "np")
+            if isinstance(operand, ir.Constant):
+                if _needs_numpy(operand.value):
+                    self.module(np, "np")
+                if _has_slice(operand.value):
+                    self.reference(slice)
 
     def reference(self, function):
         """The expression for a callable: ``np.sin``, ``abs``, ``unbroadcast``."""
@@ -358,7 +370,7 @@ class Emitter:
     def pattern(self, pattern):
         if isinstance(pattern, tuple):
             return tuple_of(self.pattern(part) for part in pattern)
-        return name("_" if pattern is None else self.names[pattern], store=True)
+        return name(self.unread if pattern is None else self.names[pattern], store=True)
 
     def assign(self, pairs) -> list:
         """Assign values together, in an order in which none is overwritten before it is read."""
@@ -621,16 +633,16 @@ class Emitter:
         pattern = [self.pattern(s.element) for s in others]
         iterables = [self.iterable(s) for s in others]
         target = pattern[0] if len(pattern) == 1 else tuple_of(pattern)
-        iterable = iterables[0] if len(iterables) == 1 else call(name("zip"), iterables)
+        iterable = iterables[0] if len(iterables) == 1 else call(self.reference(zip), iterables)
         for count in reversed(counts):
             start = [] if count.start == ir.Constant(0) else [self.expression(count.start)]
             target = tuple_of([self.pattern(count.element), target])
-            iterable = call(name("enumerate"), [iterable, *start])
+            iterable = call(self.reference(enumerate), [iterable, *start])
         return target, iterable
 
     def iterable(self, source: ir.Source):
         node = self.expression(source.iterable)
-        return call(name("reversed"), [node]) if source.reverse else node
+        return call(self.reference(reversed), [node]) if source.reverse else node
 
     # ---- expressions
 
@@ -744,7 +756,7 @@ class Emitter:
                     parts.pop()
                 if len(parts) == 2 and parts[0] is None:
                     parts = parts[1:]
-                return call(name("slice"), [p or gast.Constant(None, None) for p in parts])
+                return call(self.reference(slice), [p or gast.Constant(None, None) for p in parts])
             case tuple():
                 return tuple_of(self.constant(v, index and len(value) > 0) for v in value)
             case bool() | str() | bytes() | None:
@@ -788,6 +800,10 @@ def _is_part(statement: ir.Op) -> bool:
     array, index = statement.args
     both = isinstance(array, ir.Value) and array.type.kind is statement.target.type.kind is ir.Kind.ARRAY
     return both and is_basic(index)
+
+
+def _has_slice(value) -> bool:
+    return any(map(_has_slice, value)) if isinstance(value, tuple) else isinstance(value, slice)
 
 
 def _needs_numpy(value) -> bool:

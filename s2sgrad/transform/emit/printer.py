@@ -270,6 +270,21 @@ class Printer(Unparser):
         self.dispatch(t.body)
         self.leave()
 
+    def _Import(self, t):
+        for alias in t.names:
+            bound = alias.asname or alias.name.partition(".")[0]
+            called = self.names.get(bound, bound)
+            if alias.asname is None and "." in alias.name and called != bound:
+                self.fill(f'{called} = __import__("{alias.name}")')  # what `import a.b` binds is `a`
+            else:
+                bare = alias.asname is None and called == bound
+                self.fill(f"import {alias.name}" if bare else f"import {alias.name} as {called}")
+
+    def _alias(self, t):
+        bound = t.asname or t.name
+        called = self.names.get(bound, bound)
+        self.write(t.name if called == t.name else f"{t.name} as {called}")
+
     def _Nonlocal(self, t):
         self.fill("nonlocal " + ", ".join(self.names.get(n, n) for n in t.names))
 

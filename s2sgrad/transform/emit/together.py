@@ -65,6 +65,7 @@ def _with_callees(functions, same: dict) -> list:
 def _names(functions: list) -> dict:
     """A name for each function, by its id; the halves of a derivative have the same number."""
     outside = set().union(*(names_outside(codes_of(function)) for function in functions))
+    outside |= {p.value.name for function in functions for p in function.parameters}
     names: dict = {}
     numbers: dict = {}
     for function in functions:

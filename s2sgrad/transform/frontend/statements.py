@@ -137,7 +137,7 @@ class Statements:
         """A name that an import in the function binds to something of NumPy, SciPy or the standard library."""
         trusted = value.__name__.partition(".")[0] in classes.TRUSTED if isinstance(value, ModuleType) else False
         if trusted or (resolve.is_definition(value) and resolve.is_trusted(value)):
-            self.env[name] = Known(value, self.env[name])
+            self.env[name] = Known(value, self.operand(self.env[name]))
 
     def statement_Assert(self, statement, after):
         test = self.inert(statement.test)
