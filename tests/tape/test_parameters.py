@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from s2sgrad.errors import TapeError
 from s2sgrad.runtime.fallback import tape_vjp
 from tests.tape.numeric import differences
 
@@ -172,3 +173,98 @@ def test_what_is_written_into_is_no_parameter():
         return np.sum(out**2)
 
     check(f, X, np.zeros((2, 3)))
+
+
+# ---------------------------------------------------------------- views of one of several arrays of the same memory
+
+
+def interleaved(x):
+    a = (x * 1.0).reshape(3, 2)
+    u, v = np.broadcast_arrays(a[:, :1], a[:, 1:])
+    a *= 2.0
+    return np.sum(u * v**2)
+
+
+def backwards(x):
+    a = x[0] * 1.0
+    q = np.broadcast_arrays(a, a[::-1])[1]
+    a[0] = 0.0
+    return np.sum(q * np.arange(3.0))
+
+
+def argument(x):
+    q = np.broadcast_arrays(x, x[:, ::-1])[1]
+    x[0, 0] = 0.0
+    return np.sum(q * np.arange(3.0))
+
+
+def written(x):
+    a = x * 1.0
+    p, q = np.broadcast_arrays(a, a[:, ::-1])
+    q[:, 0] = x[:, 1]
+    return np.sum(p**2 * np.arange(3.0))
+
+
+def twice(x):
+    a = x * 1.0
+    p, q = np.broadcast_arrays(a, a)
+    a *= x
+    return np.sum(p * q**2)
+
+
+def constant_first(x):
+    a = x * 1.0
+    p, q = np.broadcast_arrays(np.arange(3.0), a[0])
+    a *= x
+    return np.sum(p * q**2)
+
+
+def grid(**options):
+    def f(x):
+        a = x[0] * 1.0
+        p, q = np.meshgrid(a[1:], a[:2], copy=False, **options)
+        a *= x[1]
+        return np.sum(p * q**2)
+
+    return f
+
+
+def of_constants(x):
+    a = np.arange(3.0)
+    p, q = np.broadcast_arrays(a, a[::-1])
+    a[:2] = x[:, 0]
+    return np.sum(p * q**2)
+
+
+def one_array_twice(x):
+    a = np.arange(3.0)
+    p, q = np.atleast_1d(a, a)
+    q[:2] = x[:, 0]
+    return np.sum(p**2 * a)
+
+
+MEETING = [interleaved, backwards, argument, written, twice, constant_first, of_constants, one_array_twice]
+MEETING += [grid(), grid(sparse=True), grid(indexing="ij")]
+
+
+@pytest.mark.parametrize("f", MEETING)
+def test_views_of_one_of_several_arrays_of_the_same_memory(f):
+    check(f, X)
+
+
+def test_view_that_cannot_be_told_of_which_array_is_refused(monkeypatch):
+    given = []
+
+    def first_given(a, b):
+        given.append(a)
+        return given[0][:2]
+
+    def f(x):
+        a = np.arange(3.0)
+        v = np.first_given(a, a[::-1])
+        a[0] = x[0, 0]
+        return np.sum(v)
+
+    monkeypatch.setattr(np, "first_given", first_given, raising=False)
+    with pytest.raises(TapeError, match="one of several arrays of the same memory"):
+        tape_vjp(f, (X,), {}, [0])
