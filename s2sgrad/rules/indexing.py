@@ -18,9 +18,7 @@ def take_adjoint(g, a, indices, axis=None, *, mode="raise"):
         return gather_adjoint(g, a, np.take(indices_like(a), indices, axis, mode=mode))
     if axis is None:
         return np.reshape(embed(g, np.ravel(a), np.asarray(indices)), np.shape(a))
-    if axis < 0:
-        axis = axis + np.ndim(a)
-    return embed(g, a, (slice(None),) * axis + (np.asarray(indices),))
+    return embed(g, a, (slice(None),) * (axis % np.ndim(a)) + (np.asarray(indices),))
 
 
 def take_along_axis_adjoint(g, arr, indices, axis=-1):

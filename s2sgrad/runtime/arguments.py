@@ -1,5 +1,7 @@
 """The arguments of a call: plain data for the call itself, the nodes they came from, and what a node may hold."""
 
+import operator
+
 import numpy as np
 
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
@@ -7,6 +9,8 @@ from s2sgrad.runtime.tensor import Tensor, Traced
 from s2sgrad.runtime.views import refresh
 
 _ndarray = np.ndarray
+_BOUNDS = frozenset((int, type(None)))
+CONSTANTS = frozenset((int, float, bool, str, type(None)))
 _IMMUTABLE = (float, int, complex, bool, str, np.generic, type(None), slice, type(...), np.dtype, type)
 
 
@@ -28,11 +32,14 @@ class Arguments:
         Their nodes.
     tensors : list of (path, Tensor)
         All tensors among them.
+    kept : tuple or None
+        The arguments as a node may hold them, once `kept_arguments` has made them.
     """
 
-    __slots__ = ("args", "kwargs", "paths", "nodes", "tensors")
+    __slots__ = ("args", "kwargs", "kept", "paths", "nodes", "tensors")
 
     def __init__(self, args, kwargs):
+        self.kept = None
         self.paths = []
         self.nodes = []
         self.tensors = []
@@ -56,6 +63,8 @@ class Arguments:
             return items if kind is list else tuple(items)
         if kind is dict:
             return {k: self._plain(item, (*path, k)) for k, item in a.items()}
+        if kind is slice:
+            return plain_slice(a)
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             return kind(*[self._plain(item, (*path, i)) for i, item in enumerate(a)])
         return a
@@ -73,8 +82,19 @@ def plain(a):
     if kind is dict:
         return {k: plain(item) for k, item in a.items()}
     if kind is slice:
-        return slice(plain(a.start), plain(a.stop), plain(a.step))
+        return plain_slice(a)
     return a
+
+
+def plain_slice(a):
+    """A slice without tensors, which nobody can change afterwards: arrays without axes are numbers there."""
+    bounds = a.start, a.stop, a.step
+    return a if _BOUNDS.issuperset(map(type, bounds)) else slice(*[_bound(b) for b in bounds])
+
+
+def _bound(b):
+    b = plain(b)
+    return operator.index(b) if type(b) is _ndarray else b
 
 
 def is_active(a) -> bool:
@@ -90,32 +110,31 @@ def is_active(a) -> bool:
     return False
 
 
-def kept(a):
-    """`a` as a node may hold it: nobody else will change it."""
-    if isinstance(a, _IMMUTABLE):
+def kept(a, own=()):
+    """`a` as a node may hold it: nobody else will change it. The tape itself holds what has its id in `own`."""
+    kind = type(a)
+    if kind in CONSTANTS or id(a) in own or isinstance(a, _IMMUTABLE):
         return a
-    if type(a) is _ndarray:
+    if kind is _ndarray:
         return keep_array(a)
-    if type(a) in (list, tuple):
-        return type(a)([kept(item) for item in a])
-    if type(a) is dict:
-        return {k: kept(item) for k, item in a.items()}
+    if kind is list or kind is tuple:
+        return kind([kept(item, own) for item in a])
+    if kind is dict:
+        return {k: kept(item, own) for k, item in a.items()}
     return a
 
 
-def kept_arguments(arguments):
-    """The arguments as a node may hold them."""
+def kept_arguments(arguments, but=None):
+    """The arguments as a node or a step of a view may hold them; of that at `but`, content may change."""
     own = set()
-    for _, t in arguments.tensors:
+    for path, t in arguments.tensors:
         own.add(id(t.primal))
-        if t.storage is not None:
+        if t.storage is not None and path[0] != but:
             t.storage.saved = True
-
-    def keep(a):
-        if isinstance(a, _IMMUTABLE) or id(a) in own:
-            return a
-        if type(a) in (list, tuple):
-            return type(a)([keep(item) for item in a])
-        return kept(a)
-
-    return tuple([keep(a) for a in arguments.args]), {k: keep(a) for k, a in arguments.kwargs.items()}
+    if arguments.kept is None:
+        kwargs = arguments.kwargs
+        arguments.kept = (
+            tuple([a if id(a) in own else kept(a, own) for a in arguments.args]),
+            {k: a if id(a) in own else kept(a, own) for k, a in kwargs.items()} if kwargs else kwargs,
+        )
+    return arguments.kept

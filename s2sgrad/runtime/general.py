@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2sgrad.runtime.arguments import kept_arguments, plain
+from s2sgrad.runtime.arguments import CONSTANTS, kept_arguments, plain
 from s2sgrad.runtime.arrays import unbroadcast
 from s2sgrad.runtime.keywords import starred, takes_any_keyword
 from s2sgrad.runtime.node import Form, make_node
@@ -98,11 +98,10 @@ def general_node(function, rule, arguments, out):
         form = FORMS[key] = _general_form(function, rule, arguments)
     if not form.flows:
         return None
-    if rule.kind == "linear" and len(arguments.args) == 1:
-        # an adjoint looks at the shape and type of its argument only: it need not be kept from change
-        args, kwargs = arguments.args, arguments.kwargs
-    else:
-        args, kwargs = kept_arguments(arguments)
+    args, kwargs = arguments.args, arguments.kwargs
+    linear = rule.kind == "linear"  # an adjoint looks at the shape and type of its argument only
+    if not linear or len(args) != 1 or not CONSTANTS.issuperset(map(type, kwargs.values())):
+        args, kwargs = kept_arguments(arguments, 0 if linear and args else None)
     return make_node(form, (out, args, kwargs), tuple(arguments.nodes))
 
 

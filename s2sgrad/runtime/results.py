@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import lookup
+from s2sgrad.runtime.arguments import kept_arguments
+from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
-from s2sgrad.runtime.refusals import is_numeric, require_numeric
+from s2sgrad.runtime.refusals import is_numeric, require_numeric, title
 from s2sgrad.runtime.tensor import traced
-from s2sgrad.runtime.views import Step, link
+from s2sgrad.runtime.views import Step, duplicate, link
 
 _ndarray = np.ndarray
 _F64 = np.dtype(np.float64)
@@ -90,27 +93,55 @@ def wrap_views(out, function, arguments, node=None):
 
 
 def _wrap_array(out, function, arguments, node, output):
+    near = []
     for path, t in arguments.tensors:
         data = t.primal
-        if data is out:
+        if data is out or (
+            out.base is not None and type(data) is _ndarray and len(path) == 1 and np.may_share_memory(out, data)
+        ):
+            near.append((path, t))
+    if not near:
+        if node is None and is_view(out, (*arguments.args, *arguments.kwargs.values())):
+            return out
+        return traced(out, node)
+    (path, t), *others = near
+    if others:
+        path, t = _source(near, function, arguments, output)
+    data = t.primal
+    if data is out:
+        return t
+    step = _step(function, arguments, path[0], output)
+    if node is not None and t.storage is not None:
+        t.storage.saved = True
+    if data.flags.writeable and not out.flags.num & _WRITEABLE and lookup(function) is None:
+        out = step(data)  # it was made of an array lent read-only
+        if out is data:
             return t
-        if out.base is not None and type(data) is _ndarray and len(path) == 1 and np.may_share_memory(out, data):
-            at = path[0]
-            args, kwargs = arguments.args, arguments.kwargs
-            if isinstance(at, int):
-                step = Step(function, args[:at], args[at + 1 :], kwargs, output=output)
-            else:
-                step = Step(function, args, kwargs=kwargs, name=at, output=output)
-            if node is not None and t.storage is not None:
-                t.storage.saved = True
-            if data.flags.writeable and not out.flags.num & _WRITEABLE and lookup(function) is None:
-                out = step(data)  # it was made of an array lent read-only
-                if out is data:
-                    return t
-            return link(out, t, step, node)
-    if node is None and is_view(out, (*arguments.args, *arguments.kwargs.values())):
-        return out
-    return traced(out, node)
+    return link(out, t, step, node)
+
+
+def _step(function, arguments, at, output):
+    """The call as a step from the argument at `at` to one of its results."""
+    args, kwargs = arguments.args, arguments.kwargs
+    if len(args) + len(kwargs) > 1:
+        args, kwargs = kept_arguments(arguments, at)
+    if isinstance(at, int):
+        return Step(function, args[:at], args[at + 1 :], kwargs, output=output)
+    return Step(function, args, kwargs=kwargs, name=at, output=output)
+
+
+def _source(near, function, arguments, output):
+    """Which of several arguments of one memory a result is (a view of): that with which it moves elsewhere."""
+    for path, t in near:
+        if len(path) == 1:
+            elsewhere = duplicate(t.primal)
+            out = _step(function, arguments, path[0], output)(elsewhere)
+            if out is elsewhere or np.may_share_memory(out, elsewhere):
+                return path, t
+    raise TapeError(
+        f"{title(function)} gives a view of one of several arrays of the same memory, and it cannot be told of which: "
+        f"make copies of them\n  at {user_location()}"
+    )
 
 
 def is_view(out, args):

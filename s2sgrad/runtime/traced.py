@@ -16,7 +16,7 @@ import numpy as np
 
 from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import ATTRIBUTES, INACTIVE_ATTRIBUTES, INACTIVE_METHODS, METHODS
-from s2sgrad.runtime.arguments import is_active, kept, plain
+from s2sgrad.runtime.arguments import is_active, kept, plain, plain_slice
 from s2sgrad.runtime.arrays import conjugate, is_differentiable
 from s2sgrad.runtime.grad_mode import PAUSED, is_recording
 from s2sgrad.runtime.location import user_location
@@ -129,7 +129,7 @@ def plain_key(key):
     """An index without tensors, which nobody can change afterwards."""
     kind = type(key)
     if kind in _SIMPLE_KEYS:
-        return key if kind is not slice else plain(key)
+        return key if kind is not slice else plain_slice(key)
     if kind is tuple:
         return tuple([k if type(k) in _SIMPLE_KEYS and type(k) is not slice else plain_key(k) for k in key])
     key = plain(key)

@@ -34,6 +34,40 @@ FORMS = {
     "inverse of what is symmetric": lambda x: np.linalg.pinv(x @ x.T, hermitian=True),
     "convolution of a number": lambda x: np.convolve(x[0, 0], x[1]),
 }
+AXES = {
+    "sum": lambda x, p: np.sum(x, axis=p),
+    "mean": lambda x, p: x.mean(p),
+    "average": lambda x, p: np.average(x, p, weights=x),
+    "std": lambda x, p: np.std(x, axis=p),
+    "max": lambda x, p: np.max(x, p),
+    "prod": lambda x, p: np.prod(x, axis=p),
+    "median": lambda x, p: np.median(x, axis=p),
+    "several": lambda x, p: np.sum(x[..., None, None], axis=(2, p)),
+    "cumsum": lambda x, p: np.cumsum(x, axis=p),
+    "cumprod": lambda x, p: x.cumprod(p),
+    "take": lambda x, p: np.take(x, [1, 0, 1], axis=p),
+    "take, one": lambda x, p: x.take(0, p),
+    "take, wrapped": lambda x, p: np.take(x, [1, 4], axis=p, mode="wrap"),
+    "compress": lambda x, p: x.compress([True, True], axis=p),
+    "repeat": lambda x, p: np.repeat(x, 2, axis=p),
+    "delete": lambda x, p: np.delete(x, 0, axis=p),
+    "insert": lambda x, p: np.insert(x, 1, 2.0, axis=p),
+    "diff": lambda x, p: np.diff(x, axis=p),
+    "flip": lambda x, p: np.flip(x, axis=p),
+    "roll": lambda x, p: np.roll(x, 1, axis=p),
+    "sort": lambda x, p: np.sort(x, axis=p),
+    "concatenate": lambda x, p: np.concatenate([x, x * x], axis=p),
+    "stack": lambda x, p: np.stack([x, x * x], axis=p),
+    "split": lambda x, p: np.array_split(x, 2, axis=p)[0],
+    "expand_dims": lambda x, p: np.expand_dims(x, axis=p),
+    "squeeze": lambda x, p: np.squeeze(x[:1, :1], axis=p),
+    "moveaxis": lambda x, p: np.moveaxis(x, 0, p),
+    "swapaxes": lambda x, p: x.swapaxes(0, p),
+    "rollaxis": lambda x, p: np.rollaxis(x, p),
+    "diagonal": lambda x, p: np.diagonal(x[..., None, None], 0, p, 2),
+    "norm": lambda x, p: np.linalg.norm(x, axis=p),
+    "fft": lambda x, p: np.fft.fft(x, axis=p).real,
+}
 
 
 def numeric(f, x, h=1e-6):
@@ -53,3 +87,13 @@ def test_form(form, mode):
     gradient = grad(f, mode=mode)
     np.testing.assert_allclose(gradient(X), numeric(f, X), rtol=1e-6, atol=1e-8)
     assert gradient.engine == mode
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("form", AXES.values(), ids=AXES)
+def test_axis_that_is_an_array_without_axes(form, axis, mode):
+    weights = np.cos(np.arange(np.size(form(X, axis)))).reshape(np.shape(form(X, axis)))
+    f = lambda x, p: np.sum(form(x, p) * weights)  # noqa: E731
+    found = grad(f, mode=mode)(X, np.array(axis))
+    np.testing.assert_allclose(found, numeric(lambda x: f(x, axis), X), rtol=1e-6, atol=1e-8)

@@ -137,6 +137,23 @@ def test_writing_through_views(write):
     differentiated(through_view(write), [[1.0, 2.0], [3.0, 4.0]])
 
 
+@pytest.mark.parametrize(
+    "bounds", [lambda p: slice(p, None), lambda p: (..., slice(None, p)), lambda p: slice(None, None, p)]
+)
+@pytest.mark.parametrize("number", [np.array, torch.tensor])
+def test_bounds_of_a_slice_that_change_later(bounds, number):
+    def f(x):
+        p = number(2)
+        y = x * 2
+        y[bounds(p)] *= x[1]
+        v = y[bounds(p)]
+        p[...] = 1
+        y *= x[0]
+        return v * v
+
+    differentiated(f, [0.5, 1.0, 1.5])
+
+
 def test_views_follow_their_base():
     def base_written(x):
         y = x.clone()

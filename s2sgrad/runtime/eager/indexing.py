@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from s2sgrad.rules.placing import add_to, put_at
+from s2sgrad.runtime.arguments import plain_slice
 from s2sgrad.runtime.eager.call import call, of_one_type
 from s2sgrad.runtime.eager.elementwise import undifferentiable
 from s2sgrad.runtime.eager.keeping import like
@@ -35,7 +36,7 @@ def plain_index(key, own=True):
     if kind is slice:
         if isinstance(key.step, int) and key.step < 0:
             raise ValueError("step must be greater than zero: use flip()")
-        return slice(*[int(v) if isinstance(v, Tensor) else v for v in (key.start, key.stop, key.step)])
+        return plain_slice(slice(*[int(v) if isinstance(v, Tensor) else v for v in (key.start, key.stop, key.step)]))
     if kind is bool:
         return key
     if isinstance(key, Tensor):
