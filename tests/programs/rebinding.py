@@ -112,7 +112,7 @@ def bound_where_no_derivative_flows(x):
     return np.sum(x**turn)
 
 
-@program(X, engine="tape")
+@program(X, engine="compiled", smooth=True)
 def augmented_by_what_binds_it(x):
     s = x[0]
 

@@ -71,16 +71,21 @@ class Hoisting:
         ['t = a[0]', 't1 = fill(a)', 't * t1 + 1']
         """
         found: list = []
-        named = {n.target.id for n in syntax.walk(node) if isinstance(n, gast.NamedExpr) and self.wanted(n)}
-        self.rebound = named | self.changing
+        self.rebound = self.may_bind(node)
         try:
             left = self._whole(node, found) if whole else self._taken(node, found)
         except Inseparable:
             return None
         return locate(found, node), locate([left], node)[0]
 
-    def held(self, node, found: list):
-        """An expression whose parts have names; None where that cannot be."""
+    def may_bind(self, *nodes) -> set:
+        """The names that the parts which are taken out of expressions may bind."""
+        inside = (n for node in nodes for n in syntax.walk(node) if isinstance(n, gast.NamedExpr))
+        return self.changing.union(n.target.id for n in inside if self.wanted(n))
+
+    def held(self, node, found: list, then):
+        """An expression whose parts have names, for `then` is evaluated after them; None where that cannot be."""
+        self.rebound = self.may_bind(node, then)
         try:
             left = self._parts(node, found, held=True)
         except Inseparable:
@@ -246,6 +251,8 @@ class _WithoutMaps(gast.NodeTransformer):
 def perhaps_changing(body: list) -> set:
     """The ids of the calls of methods like ``xs.pop()`` that stand where an expression may not be evaluated.
 
+    Or after an item was read that is stored to after them: ``xs[-1] += xs.pop()``.
+
     >>> tree = gast.parse("v = xs.pop() if xs else ys.pop()").body
     >>> len(perhaps_changing(tree)), perhaps_changing(gast.parse("v = xs.pop() + 1.0").body)
     (2, set())
@@ -254,6 +261,7 @@ def perhaps_changing(body: list) -> set:
     for node in (n for s in body for n in syntax.own_nodes(s)):
         parts = [node.body, node.orelse] if isinstance(node, gast.IfExp) else []
         parts += node.values[1:] if isinstance(node, gast.BoolOp) else []
+        parts += [node.value] if isinstance(node, gast.AugAssign) and not isinstance(node.target, gast.Name) else []
         calls = (n for part in parts for n in syntax.own_nodes(part) if isinstance(n, gast.Call))
         found |= {id(n) for n in calls if isinstance(n.func, gast.Attribute) and n.func.attr in CHANGING}
     return found

@@ -164,7 +164,9 @@ class Leaving:
                 return None if said is None else [*said[0], changed(s, ("test",), said[1])]
             case gast.For():
                 place, whole = "iter", False
-            case gast.Return(value=gast.AST()) | gast.Expr() | gast.Assign() | gast.AugAssign():
+            case gast.AugAssign():
+                return self.augmented(s)
+            case gast.Return(value=gast.AST()) | gast.Expr() | gast.Assign():
                 place, whole = "value", isinstance(s, (gast.Expr, gast.Assign))
             case _:
                 return None
@@ -175,22 +177,37 @@ class Leaving:
         match s:
             case gast.Assign(targets=[gast.Name(id=name)], value=gast.ListComp()) if not reads(value, name):
                 return self.hoisting.built(name, value)
-        before, target = [], getattr(s, "target", None)
-        if isinstance(target, gast.Name) and isinstance(s, gast.AugAssign) and target.id in self.changing:
-            return None  # it is read before its value is evaluated
-        if isinstance(s, gast.AugAssign) and not isinstance(target, gast.Name):
-            target = self.hoisting.held(target, before) if isinstance(target, gast.Subscript) else None
-            if target is None:
-                return None
-            s = changed(s, ("target",), target)
-            before.append(assign(self.part(), gast.Subscript(target.value, target.slice, gast.Load()), s))
         found = self.hoisting.said(value, whole)
+        return None if found is None else [*found[0], changed(s, (place,), found[1])]
+
+    def augmented(self, s) -> list | None:
+        """``target op= value``: the target is read before what is said apart in the value, and stored to after it.
+
+        What the target was is changed in place, if it may be, and stored where it was read.
+        """
+        apart = self.hoisting.is_in(s.value)
+        if not apart and not self.hoisting.is_in(s.target):
+            return None
+        before: list = []
+        target = self.hoisting.held(s.target, before, s.value)
+        if target is None:
+            return None
+        name = None
+        if apart and not (isinstance(target, gast.Name) and self.hoisting.is_lasting(target)):
+            name = self.part()
+            before.append(assign(name, changed(target, ("ctx",), gast.Load()), s))
+        found = self.hoisting.said(s.value)
         if found is None:
             return None
-        new = changed(s, (place,), found[1])
-        if before:
-            self.read[id(new)] = before[-1].targets[0].id
-        return [*before, *found[0], new]
+        said, value = found
+        new = placed(gast.AugAssign(target, s.op, value), s)
+        if name is None:
+            return [*before, *said, new]
+        if isinstance(target, gast.Subscript):  # of an array, it may be changed where it is
+            self.read[id(new)] = name
+            return [*before, *said, new]
+        change = placed(gast.AugAssign(gast.Name(name, gast.Store(), None, None), s.op, value), s)
+        return [*before, *said, change, placed(gast.Assign([target], load(name, s), None), s)]
 
     def while_(self, s, body: list):
         """A `while` loop with this body; what is said apart in its test is said at the beginning of each turn."""

@@ -347,8 +347,8 @@ class Statements:
                 found.append(self.pattern(element, item, on, regions, statement, stores))
             else:
                 value = self.value(target_name(element) or "t", item, on, regions)
-                if isinstance(element, gast.Name):
-                    self.env[element.id] = value
+                if isinstance(element, gast.Name) and not stores:
+                    self.env[element.id] = value  # later ones wait for what is stored before them
                 elif stores is None:
                     self.refuse("this form of loop variable is not compiled", statement)
                 else:
@@ -463,10 +463,11 @@ class Statements:
 
     def statement_AugAssign(self, statement, after):
         target = statement.target
+        self.see_order(statement)
         if id(statement) in self.read_before:
             before = gast.Name(self.read_before[id(statement)], gast.Load(), None, None)
-            if self.was_copied(self.env.get(before.id), target):
-                value = gast.copy_location(gast.BinOp(before, statement.op, statement.value), statement)
+            value = self.changed_before(before, statement, after)
+            if value is not None:
                 self.statement_Assign(gast.copy_location(gast.Assign([target], value, None), statement), after)
                 return
         if self.augmented_slot(statement) or (self.held_item(target) is not None and self.augmented(statement)):
@@ -517,18 +518,26 @@ class Statements:
             if not self.deleted(target, statement) and not self.shortened(target, statement):
                 self.verbatim(gast.copy_location(gast.Delete([target]), statement))
 
-    def was_copied(self, before, target) -> bool:
-        """Was `before`, read where a target is before something was written, a copy? Else it is a view."""
-        kind = before.type.kind if isinstance(before, ir.Value) else Kind.UNKNOWN
-        if kind is Kind.NUMBER:
-            return True
-        array = self.env.get(target.value.id) if isinstance(target.value, gast.Name) else None
-        if kind is Kind.ARRAY and isinstance(array, ir.Value):
-            if not self.meet(before, array):
-                return True
-            if before in self.views:
-                return False
-        self.refuse(f"what {text(target)} is cannot be told", target)
+    def see_order(self, statement) -> None:
+        """Refuse an augmented assignment whose value may bind what its target reads: the target is read first."""
+        bound = {n.target.id for n in syntax.walk(statement.value) if isinstance(n, gast.NamedExpr)}
+        bound |= self.rebound_names if self.has_apart(statement.value) else set()
+        if not bound.isdisjoint(self.names.loads(statement.target) | self.names.stores(statement.target)):
+            self.refuse(f"what {text(statement.target)} is may change while {text(statement.value)} runs", statement)
+
+    def changed_before(self, before, statement, after):
+        """What is to be stored where `before` was read, then something written; None for a view, changed in place."""
+        held, base = self.env.get(before.id), statement.target.value
+        array = self.env.get(base.id) if isinstance(base, gast.Name) else None
+        kind = held.type.kind if isinstance(held, ir.Value) else Kind.UNKNOWN
+        of_array = kind is Kind.ARRAY and isinstance(array, ir.Value) and array.type.kind is Kind.ARRAY
+        if kind is Kind.NUMBER or (of_array and not self.meet(held, array)):
+            return gast.copy_location(gast.BinOp(before, statement.op, statement.value), statement)
+        if of_array and held in self.views:
+            return None
+        name = gast.Name(before.id, gast.Store(), None, None)
+        self.statement_AugAssign(self.located(gast.AugAssign(name, statement.op, statement.value), statement), after)
+        return before
 
     def expression_or_none(self, node):
         """`node` lowered on trial: an `Inert`, or None where anything else comes out."""

@@ -43,8 +43,6 @@ class Unsized:
         """``xs[i] = thing``; `function`: what an augmented assignment does."""
         before = self.own_list(target.value)
         thing = self.placed_before(thing, target.slice)
-        if function is not None and self.own_list(target.value) is not before:
-            self.refuse(f"what is put into {text(target)} changes the list", statement)
         index = self.index(target.slice)
         if self.type_of(index).kind is not Kind.NUMBER:
             self.refuse(f"which element {text(target)} is cannot be told", statement)
@@ -65,9 +63,13 @@ class Unsized:
 
     def augmented_element(self, statement) -> bool:
         """``xs[i] += v``; False where it is none of a list whose length is not known."""
-        if self.placed_list(statement.target) is None:
+        target, before = statement.target, self.placed_list(statement.target)
+        if before is None:
             return False
-        self.put_element(statement.target, self.expression(statement.value), statement, OPERATORS[type(statement.op)])
+        thing = self.expression(statement.value)
+        if self.own_list(target.value) is not before:
+            self.refuse(f"what is put into {text(target)} changes the list", statement)
+        self.put_element(target, thing, statement, OPERATORS[type(statement.op)])
         return True
 
     def lengthened(self, method: str, base: ir.Value, nodes: list, things: list, statement) -> tuple:
