@@ -332,7 +332,7 @@ class Memory:
                 new = is_new(s.function, s.kwargs, s.spelling) or is_gathered(s.function, s.args)
                 if (holds or not new) and not is_copied(s):
                     places = [*enumerate(s.args), *s.kwargs.items()]
-                    for place, operand in places[:1] if s.function is operator.getitem else places:
+                    for place, operand in places[:1] if s.function is operator.getitem or is_view(s) else places:
                         if _looks(s.function, place):
                             self._share(s.target, operand, at, loops)
             case ir.Bind() | ir.Make() | ir.Unpack() | ir.Call() | ir.Verbatim():

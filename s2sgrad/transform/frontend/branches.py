@@ -163,7 +163,7 @@ class Branches:
     def is_same_view(self, env_then, env_else, name) -> bool:
         """Is a name one of views of one form in both branches?"""
         a, b = env_then.get(name), env_else.get(name)
-        first, second = (self.views.get(t) if isinstance(t, ir.Value) else None for t in (a, b))
+        first, second = (self.views[t] if self.is_view(t) else None for t in (a, b))
         if a is b or first is None or second is None or first.function is not second.function:
             return False
         if len(first.args) != len(second.args) or first.kwargs.keys() != second.kwargs.keys():

@@ -212,9 +212,11 @@ class Region:
         A differentiated operation has read it.
     writes : list of tuple
         The loops around each place where it is written to.
+    stored : bool
+        It is an array that is written to by a `Store`.
     """
 
-    __slots__ = ("_parent", "born", "container", "external", "frozen", "writes")
+    __slots__ = ("_parent", "born", "container", "external", "frozen", "stored", "writes")
 
     def __init__(self, born: tuple = (), external: bool = False, container: bool = False):
         self._parent = None
@@ -223,6 +225,7 @@ class Region:
         self.born = born
         self.frozen = False
         self.writes: list = []
+        self.stored = False
 
     def root(self) -> "Region":
         """The region that this one has become part of."""
@@ -247,6 +250,7 @@ class Region:
             a.born = common(a.born, b.born)
             a.frozen = a.frozen or b.frozen
             a.writes += b.writes
+            a.stored = a.stored or b.stored
         return a
 
     def freeze(self, loops: tuple) -> str | None:

@@ -618,13 +618,14 @@ class Expressions(InertExpressions):
         itself = isinstance(spelling, str) and spelling in aliases.ITSELF
         new = not itself and (rule.kind == "elementwise" or aliases.is_new(function, keywords))
         new = new or aliases.is_gathered(function, operands)
-        sharing = operands[:1] if function is operator.getitem else operands
+        op = ir.Op(ir.Value("t", type_), function, tuple(operands), keywords, spelling, self.found.location(node))
+        is_view = aliases.is_view(op)
+        sharing = operands[:1] if is_view or function is operator.getitem else operands
         regions = [] if new else [r for o in sharing for r in self.regions_of(o)]
-        result = self.value("t", type_, active, regions)
-        op = ir.Op(result, function, tuple(operands), keywords, spelling, self.found.location(node))
+        op.target = result = self.value("t", type_, active, regions)
+        if is_view:
+            self.see_view(op)
         self.emit(op)
-        if type_.kind is Kind.ARRAY and isinstance(operands[0], ir.Value) and aliases.is_view(op):
-            self.views[result] = op
         self.temporaries.add(result)
         return result
 

@@ -225,8 +225,8 @@ class InertExpressions:
         return self.facts(node.value, bound)
 
     def facts_Slice(self, node, bound):
-        _, cheap, pure, _ = self.all_facts([node.lower, node.upper, node.step], bound)
-        return ir.OTHER, cheap, pure, []
+        _, cheap, pure, regions = self.all_facts([node.lower, node.upper, node.step], bound)
+        return ir.OTHER, cheap, pure, regions
 
     def facts_JoinedStr(self, node, bound):
         _, _, pure, _ = self.all_facts(node.values, bound)
@@ -390,7 +390,9 @@ class InertExpressions:
         if not is_plain(base) and self.may_be_active(node.slice):
             self.refuse(f"what {text(node.value)} does with an index that carries a derivative cannot be seen", node)
         pure = pure and not runs_code(base)
-        _, cheap_index, pure_index, _ = self.facts(node.slice, bound)
+        _, cheap_index, pure_index, indices = self.facts(node.slice, bound)
+        if base.kind in (Kind.OTHER, Kind.UNKNOWN):
+            regions = [*regions, *indices]  # what it gives may hold its index, as that of `np.s_` does
         index = gast.Constant(constant_of(node.slice, None), None)
         operand = (
             ir.Constant(index.value)
@@ -506,8 +508,10 @@ class InertExpressions:
         if function is len:
             first = arguments[0].kind if arguments else Kind.UNKNOWN
             return ir.INT, cheap and first in (Kind.ARRAY, Kind.TUPLE), pure, []
-        if function is range or function is slice:
-            return ir.Type(Kind.OTHER, cls=slice) if function is slice else ir.OTHER, cheap, pure, []
+        if function is slice:
+            return ir.Type(Kind.OTHER, cls=slice), cheap, pure, regions
+        if function is range:
+            return ir.OTHER, cheap, pure, []
         if function in (float, int, bool, complex):
             return result, cheap and all(t.kind is Kind.NUMBER for t in arguments), pure, []
         harmless = function in EFFECTLESS if function.__hash__ else False

@@ -188,6 +188,7 @@ class Lowering(
         self.work: dict = {}  # the names of arrays outside that are written to
         self.work_values: set = set()
         self.again: set = set()  # views looked up again
+        self.unchanging: set = set()  # copies of arrays that say how a view is made
         self.looked: set = set()  # views looked up again at the beginning of a turn of a loop
         self.caller = None  # the lowering in whose place a call's body is lowered
         self.bodies: tuple = ()  # the functions whose bodies stand in place of calls around this one

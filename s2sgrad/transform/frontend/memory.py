@@ -7,6 +7,7 @@ known stands for nothing any more. So everybody else sees arrays that never chan
 
 import operator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FunctionType, MappingProxyType
 
 import gast
@@ -26,9 +27,9 @@ from s2sgrad.transform.spelling import OPERATORS
 
 # What the lowering of a function whose body stands in place of its call has in common with that of the caller.
 SHARED = (
-    "statements", "again", "made", "objects", "parts", "regions", "earlier", "views", "looked", "constants",
-    "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments", "is_top",
-    "maybe", "unplaced", "handed_out", "grown", "grown_values",
+    "statements", "again", "unchanging", "made", "objects", "parts", "regions", "earlier", "views", "looked",
+    "constants", "temporaries", "anywhere", "ways", "work_values", "loops", "parameters", "leaves", "written_arguments",
+    "is_top", "maybe", "unplaced", "handed_out", "grown", "grown_values",
 )  # fmt: skip
 VIEWING = {"T": np.transpose, "mT": np.matrix_transpose}  # attributes that are views of the array
 DEEPEST = 8  # how many bodies may stand in each other
@@ -282,10 +283,27 @@ class Writes(WritingCalls):
             self.session.in_one_piece = True
         result = self.value("t", result.type, base.active, self.regions_of(base))
         op.target = result
+        self.see_view(op)
         self.emit(op)
-        self.views[result] = op
         self.temporaries.add(result)
         return result
+
+    def see_view(self, op: ir.Op) -> None:
+        """Note how a view is made: with copies of the arrays that say how (axes, bounds), which may change later."""
+        base, *args = op.args
+        how = [v for x in (*args, *op.kwargs.values()) for v in walk.values(x)]
+        copies = {v: self.unchanging_copy(v) for v in how if v.type.kind is Kind.ARRAY and v not in self.unchanging}
+        args = [walk.replaced(x, copies) for x in args]
+        kwargs = {name: walk.replaced(x, copies) for name, x in op.kwargs.items()}
+        self.views[op.target] = replace(op, args=(base, *args), kwargs=kwargs) if copies else op
+
+    def unchanging_copy(self, array: ir.Value) -> ir.Value:
+        """A copy of an array, which nothing changes; it is left out where nothing reads it."""
+        copy = self.value(array.name, array.type)
+        self.emit(ir.Op(copy, np.copy, (array,), {}, None, self.found.location(self.current), again=True))
+        self.unchanging.add(copy)
+        self.again.add(copy)
+        return copy
 
     def see_rows(self, targets: tuple, array, statement, place=()) -> None:
         """Note that what an array is unpacked to are views of it."""
@@ -321,8 +339,13 @@ class Writes(WritingCalls):
         return owners + works if all(p.type.kind is Kind.ARRAY for p in owners) else []
 
     def is_view(self, thing) -> bool:
-        """Is something known as a view of an array that is followed?"""
-        return isinstance(thing, ir.Value) and thing in self.views
+        """Is something known as a view of an array that is followed, and can be made again?"""
+        op = self.views.get(thing) if isinstance(thing, ir.Value) else None
+        return op is not None and not any(map(self.may_be_written, (*op.args[1:], *op.kwargs.values())))
+
+    def may_be_written(self, thing) -> bool:
+        """May what a thing looks into be written to anywhere up to here?"""
+        return any(r.root().stored or r.root().writes for r in self.regions_of(thing))
 
     def root(self, array: ir.Value) -> ir.Value:
         """The array that a view is a view of."""
@@ -376,6 +399,7 @@ class Writes(WritingCalls):
         if active:
             self.freeze([value] if index is None else [index, value], statement)
         into = self.root(array)
+        self.regions[into].root().stored = True
         after = self.value(into.name, into.type, active or into.active, self.regions_of(into))
         self.see_ways(after, into)
         through = None if into is array else array
@@ -423,8 +447,7 @@ class Writes(WritingCalls):
     def renewed(self, thing, done: dict):
         """What a value is after what it is a view of has become another value; None where it is no such view."""
         if thing not in done and isinstance(thing, ir.Value):
-            op = self.views.get(thing)
-            base = None if op is None else self.renewed(op.args[0], done)
+            base = self.renewed(self.views[thing].args[0], done) if self.is_view(thing) else None
             done[thing] = None if base is None else self.view_again(thing, base)
         return done.get(thing)
 
