@@ -199,8 +199,7 @@ class Statements:
         several = len(statement.targets) > 1
         if several and isinstance(thing, Inert):
             thing = self.bind(thing, target_name(statement.targets[-1]) or "t")
-        for target in statement.targets:
-            self.assign(target, thing, statement)
+        self.store_all([(target, thing) for target in statement.targets], statement)
 
     def assign(self, target, thing, statement) -> None:
         """``target = thing``."""
@@ -280,17 +279,20 @@ class Statements:
 
     def store_all(self, pairs: list, statement) -> None:
         """Assign things to targets, the first first; each is what it has become when its turn comes."""
-        waiting = {f"{i}@": thing for i, (_, thing) in enumerate(pairs) if isinstance(thing, ir.Value)}
+        first = 1 + max((int(n[:-1]) for n in self.env if n[:-1].isdigit()), default=-1)  # others wait around these
+        waiting = {f"{k}@": thing for k, (_, thing) in enumerate(pairs, first) if isinstance(thing, ir.Value)}
         self.env |= waiting
-        for i, (target, thing) in enumerate(pairs):
+        for k, (target, thing) in enumerate(pairs, first):
             before = dict(self.env)
-            self.assign(target, self.env.pop(f"{i}@", thing), statement)
-            if not isinstance(target, gast.Subscript) or self.holder(target.value) is not None:
+            self.assign(target, self.env.pop(f"{k}@", thing), statement)
+            stores = [n for n in targets_of(target) if isinstance(n, gast.Subscript) and self.holder(n.value) is None]
+            if not stores:
                 continue
-            array = before.get(target.value.id) if isinstance(target.value, gast.Name) else None
-            for k, (_, other) in enumerate(pairs[i + 1 :], i + 1):
-                lost = isinstance(self.env.get(f"{k}@"), Unbound)
-                unseen = f"{k}@" not in waiting and self.type_of(other).kind is not Kind.NUMBER
+            named = isinstance(target, gast.Subscript) and isinstance(target.value, gast.Name)
+            array = before.get(target.value.id) if named else None
+            for later, (_, other) in enumerate(pairs[k + 1 - first :], k + 1):
+                lost = isinstance(self.env.get(f"{later}@"), Unbound)
+                unseen = f"{later}@" not in waiting and self.type_of(other).kind is not Kind.NUMBER
                 if lost or (unseen and (array is None or self.meet(array, other))):
                     self.refuse("what is stored here may share memory with where it is stored", statement)
 
@@ -310,8 +312,7 @@ class Statements:
         middle = items[i:last]
         rest = self.make_container(types.sequence(Kind.LIST, list(map(self.type_of, middle))), middle, statement)
         plain = [e.value if isinstance(e, gast.Starred) else e for e in target.elts]
-        for element, item in zip(plain, [*items[:i], rest, *items[last:]], strict=True):
-            self.assign(element, item, statement)
+        self.store_all(list(zip(plain, [*items[:i], rest, *items[last:]], strict=True)), statement)
 
     def unpack_rows(self, target, thing, statement) -> None:
         """``a, *rest = x`` as ``a = x[0]; rest = list(x[1:])``."""
