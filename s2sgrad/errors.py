@@ -4,7 +4,6 @@ The ground floor of the house: nothing here imports anything else of the package
 what happened, where (file, line and the source line itself, when there is one) and what to do.
 """
 
-import threading
 from dataclasses import dataclass, field
 
 LONGEST = 100  # of a line that is shown
@@ -112,26 +111,19 @@ class CompileError(S2SGradError):
         return type(self), (self.reason, self.location)
 
 
-class _Noted(threading.local):
-    """The refusals made while a recorded function runs, of each thread; None where none runs."""
-
-    refusals: list | None = None
-
-
-NOTED = _Noted()
-
-
 class Refusal(S2SGradError, TypeError):
     """The derivative of what a program does is not known.
 
-    The plain program goes on there. A handler in it that catches the refusal would take it another way, so that each
-    one is noted, and raised again at the end.
+    The plain program goes on there. A handler in it that catches the refusal would take it another way, so that the
+    tape has each one noted, and raises it again at the end.
     """
+
+    note = None
 
     def __init__(self, *args):
         super().__init__(*args)
-        if NOTED.refusals is not None:
-            NOTED.refusals.append(self)
+        if self.note is not None:
+            self.note()
 
 
 class MissingRuleError(Refusal):

@@ -193,8 +193,14 @@ class Compiled:
                 f"an exported file needs NumPy only, but the calls of {taped.function} run on the tape: {taped.reason}"
                 f"\n  at {taped.where}"
             )
-        # a file is called with what its reader has
-        return export(self.general().emitted, self.function, self.assumed)
+        try:
+            emitted = self.general().emitted
+        except CompileError as error:
+            raise ExportError(
+                f"a file is called with what its reader has, arrays of any layout and length, and for these it is not "
+                f"compiled: {error}"
+            ) from error
+        return export(emitted, self.function, self.assumed)
 
 
 class CompiledGradient(Compiled):

@@ -17,7 +17,7 @@ import types
 
 import numpy as np
 
-from s2sgrad.errors import NOTED, MissingRuleError, S2SGradError, TapeError
+from s2sgrad.errors import MissingRuleError, Refusal, S2SGradError, TapeError
 from s2sgrad.runtime import arguments, record
 from s2sgrad.runtime.arguments import plain
 from s2sgrad.runtime.arrays import unbroadcast, zeros_of
@@ -43,9 +43,18 @@ _REAL = frozenset((float, int, np.float64, np.float32))
 
 class _Current(threading.local):
     session = None
+    refusals: list | None = None  # made while a recorded function runs; None where none runs
 
 
 _current = _Current()
+
+
+def _note(refusal):
+    if _current.refusals is not None:
+        _current.refusals.append(refusal)
+
+
+Refusal.note = _note
 _rules = Session(rules=True)
 running: set = set()  # the sessions of all threads: where it is empty nobody needs to ask for their own
 
@@ -146,7 +155,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     _current.session = session
     running.add(session)
     if outer is None:
-        NOTED.refusals, LOST.texts = [], {}
+        _current.refusals, LOST.texts = [], {}
     try:
         leaves = []  # (value, node or None) of all differentiated leaves
         shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
@@ -182,7 +191,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
     finally:
         _current.session = outer
         if outer is None:
-            LOST.error = LOST.texts = NOTED.refusals = None
+            LOST.error = LOST.texts = _current.refusals = None
             running.discard(session)
             session.forget()
     pullback = _Pullback(leaves, shapes, nodes, results, outer is not None, once)
@@ -191,7 +200,7 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
 
 def _refuse_caught():
     """Raise what the tape has refused where code that is not ours has caught it and gone on in a way of its own."""
-    for refusal in NOTED.refusals:
+    for refusal in _current.refusals:
         if refusal.__traceback__ is None:
             continue
         code = refusal.__traceback__.tb_frame.f_code  # where it was caught; a conversion: by C code that called it

@@ -333,6 +333,59 @@ class TestCheck:
             del table.RULES[almost]
 
 
+SQUARE = np.array([[3.0, 1.0], [0.5, 2.0]])
+
+
+def largest_stretch(a):
+    return np.linalg.svd(a)[1][0]
+
+
+def corner_of_qr(a):
+    q, r = np.linalg.qr(a)
+    return r[0, 0] + q[1, 0]
+
+
+def fitted(a):
+    return np.sum(np.linalg.lstsq(a, np.ones(2), rcond=None)[0]) + np.convolve(a[0], a[1])[1]
+
+
+def without_diagonal(a):
+    d = np.copy(a)
+    np.fill_diagonal(d, 0)
+    return np.sum(d * d)
+
+
+def written_flat(a):
+    d = np.copy(a)
+    np.put(d, [0, 1], [a[1, 1], 0.0])
+    return np.sum(d * d)
+
+
+class Spring:
+    def __init__(self, k=1.0):
+        self.k = k
+
+    def energy(self, x):
+        return self.k * x * x
+
+
+class Stiff(Spring):
+    def energy(self, x):
+        return self.k * x**4
+
+
+class Pair:
+    def __init__(self, spring):
+        self.spring = spring
+
+
+def energies(x, spring, springs, table):
+    total = spring.energy(x) * table["a"].spring.energy(x)
+    for one in springs:
+        total += one.energy(x)
+    return total
+
+
 class TestExport:
     def test_it_runs_without_the_package(self, tmp_path):
         path = tmp_path / "exported.py"
@@ -350,6 +403,34 @@ class TestExport:
         )
         done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
         assert done.stdout.strip() == f"{expected[0].tolist()} {expected[1].tolist()}", done.stderr
+
+    @pytest.mark.parametrize("f", [largest_stretch, corner_of_qr, fitted, without_diagonal])
+    def test_helpers_that_may_refuse(self, f, tmp_path):
+        g = grad(f, mode="compiled")
+        expected = g(SQUARE)
+        g.export(tmp_path / "exported.py")
+        names: dict = {}
+        exec((tmp_path / "exported.py").read_text(), names)
+        assert np.array_equal(names[f"{f.__name__}_grad"](SQUARE), expected)
+
+    def test_objects_of_another_class(self, tmp_path):
+        g = grad(energies)
+        given = 2.0, Spring(), [Spring(3.0), Spring()], {"a": Pair(Spring(2.0))}
+        expected = g(*given)
+        g.export(tmp_path / "exported.py")
+        names: dict = {}
+        exec((tmp_path / "exported.py").read_text(), names)
+        exported = names["energies_grad"]
+        assert g.engine == "compiled" and exported(*given) == expected
+        for at, other in [(1, Stiff()), (1, None), (2, [Spring(), Stiff()]), (3, {"a": Pair(Stiff())})]:
+            with pytest.raises(TypeError, match="of class Spring, not"):
+                exported(*given[:at], other, *given[at + 1 :])
+
+    def test_what_holds_for_one_layout_only(self, tmp_path):
+        g = grad(written_flat, mode="compiled")
+        g(SQUARE)
+        with pytest.raises(s2sgrad.ExportError, match="arrays of any layout"):
+            g.export(tmp_path / "none.py")
 
     def test_on_the_tape(self, tmp_path):
         g = grad(fills)

@@ -84,7 +84,18 @@ class _Exporter:
         if self.data:
             parts.append("\n".join(self.data))
         head = self.header() + "".join("\n\n" + part for part in parts)
-        return "\n\n\n".join([head, *self.definitions, self.emitted.source])
+        return "\n\n\n".join([head, *self.definitions, self.asked()])
+
+    def asked(self) -> str:
+        """The functions; the one to call asks first whether objects are of the classes whose methods are in it."""
+        top, source = self.emitted.units[0].function, self.emitted.source
+        asked = [line for p in top.parameters for line in _asking(p.value.type, p.value.name, "    ")]
+        if not asked:
+            return source
+        first = ast.parse(source).body[0].body[0]
+        place = first.end_lineno if top.doc else first.lineno - 1
+        lines = source.splitlines()
+        return "\n".join([*lines[:place], *asked, *lines[place:]]) + "\n"
 
     def header(self) -> str:
         import importlib.metadata  # slow to import, and seldom needed
@@ -220,6 +231,22 @@ class _Exporter:
             found = "np"
             self.require("np", np, user)
         return found
+
+
+def _asking(t: ir.Type, place: str, indent: str):
+    """Lines that raise where an object in what `place` stands for is of another class than in `t`."""
+    if t.cls is not None and not _is_library(t.cls.__module__):
+        name = t.cls.__name__
+        yield f'{indent}if type({place}).__name__ != "{name}":'
+        told = literal(f"made for {place} of class {name}, not ")
+        yield f"{indent}    raise TypeError({told} + type({place}).__name__)"
+    if t.items is None and t.element is not None:
+        inner = list(_asking(t.element, "item", indent + "    "))
+        yield from [f"{indent}for item in {place}:", *inner] if inner else []
+    keys = range(len(t.items or ())) if t.keys is None else t.keys
+    for key, item in zip(keys, t.items or (), strict=True):
+        part = f"{place}.{key}" if t.kind is ir.Kind.RECORD else f"{place}[{literal(key)}]"
+        yield from _asking(item, part, indent)
 
 
 def _kind(type_: ir.Type) -> str:

@@ -1,5 +1,6 @@
 """Lowers calls that write their result into an array: methods, `out=`, ``np.add.at``, ``np.copyto`` and their kin."""
 
+import copy
 import dataclasses
 import operator
 
@@ -199,8 +200,14 @@ class WritingCalls:
             return args[0], args[1], self.repeated(args[2], call), None
         if function is not np.fill_diagonal or len(args) != 2 or not isinstance(args[0], gast.Name):
             return None
-        if args[0].id not in self.env or self.type_of(self.expression(args[0])).ndim != 2:
+        t = self.type_of(self.expression(args[0])) if args[0].id in self.env else ir.UNKNOWN
+        if t.ndim != 2:
             return None
+        if not t.contiguous and isinstance(call.func, gast.Attribute):  # its `ravel()` may be a copy
+            each = gast.parse(f"arange(min({args[0].id}.shape))").body[0].value
+            each.func, each.args[0].func = attribute(call.func, "arange"), attribute(call.func, "min")
+            index = placed(gast.Tuple([each, copy.deepcopy(each)], gast.Load()), call)
+            return args[0], index, self.repeated(args[1], call), None
         column = gast.parse(f"{args[0].id}.shape[1]").body[0].value
         step = placed(gast.BinOp(column, gast.Add(), gast.Constant(1, None)), call)
         end = placed(gast.BinOp(column, gast.Mult(), column), call)
