@@ -196,10 +196,8 @@ class Compiled:
         try:
             emitted = self.general().emitted
         except CompileError as error:
-            raise ExportError(
-                f"a file is called with what its reader has, arrays of any layout and length, and for these it is not "
-                f"compiled: {error}"
-            ) from error
+            reason = "a file is made for arguments of any layout, length and content, for which this is not compiled:"
+            raise CompileError(f"{reason} {error.reason}", error.location) from error
         return export(emitted, self.function, self.assumed)
 
 

@@ -430,7 +430,8 @@ class Derivative:
         Raises
         ------
         CompileError
-            Where there is no source: the function runs on the tape.
+            Where there is no source: the function runs on the tape, or would with arguments that are not known as well
+            as those of the last call.
         """
         text = self._transform.present(self._owner).outcome.exported()
         with open(path, "w", encoding="utf-8") as file:

@@ -429,7 +429,7 @@ class TestExport:
     def test_what_holds_for_one_layout_only(self, tmp_path):
         g = grad(written_flat, mode="compiled")
         g(SQUARE)
-        with pytest.raises(s2sgrad.ExportError, match="arrays of any layout"):
+        with pytest.raises(s2sgrad.CompileError, match="arguments of any layout"):
             g.export(tmp_path / "none.py")
 
     def test_on_the_tape(self, tmp_path):
