@@ -71,6 +71,11 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
                 f"{what} passed as {name} has an attribute {attribute} of its own that hides the one of its class"
             )
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
+    for target in chosen:
+        value = bound.arguments[target.parameter]
+        cls = _unknown(_type_of(value if target.item is None else value[target.item]))
+        if cls is not None:
+            raise CompileError(f"{target.parameter} is or holds a {cls.__name__}, of which no derivatives are compiled")
     if not trees.are_in_one_piece(bound.arguments):
         kinds = {name: types.of_any_layout(kind) for name, kind in kinds.items()}
     active = _active(bound, chosen)
@@ -119,6 +124,14 @@ def _active(bound, chosen) -> dict:
         if isinstance(items, dict) and isinstance(bound.arguments[name], tuple):
             active[name] = tuple(i in items for i in range(len(bound.arguments[name])))
     return active
+
+
+def _unknown(t: ir.Type) -> type | None:
+    """The class of something in what is differentiated through which the compiler would see no derivative flow."""
+    if t.kind in (ir.Kind.OTHER, ir.Kind.CALLABLE):
+        return t.cls
+    inner = [*(t.items or ()), *([t.element] if t.element is not None else [])]
+    return next(filter(None, map(_unknown, inner)), None)
 
 
 def _type_of(value) -> ir.Type:

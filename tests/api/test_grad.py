@@ -14,6 +14,18 @@ BOTH = pytest.mark.parametrize("mode", ["auto", "tape"])
 Layer = collections.namedtuple("Layer", "w b")
 
 
+class Length(float):
+    pass
+
+
+class Measured(np.float64):
+    pass
+
+
+class Phase(complex):
+    pass
+
+
 @dataclasses.dataclass
 class Params:
     w: np.ndarray
@@ -303,6 +315,27 @@ class TestTrees:
         assert list(gradient) == ["b", "a"]
         assert gradient["b"] == 2.0 and gradient["a"][1] == 0.0
         np.testing.assert_array_equal(gradient["a"][0], [2.0, 2.0])
+
+    @BOTH
+    @pytest.mark.parametrize("make", [collections.OrderedDict, lambda **d: collections.defaultdict(float, d)])
+    def test_dicts_of_other_classes(self, make, mode):
+        f = grad(lambda d: 3.0 * d["a"] ** 2 + d["b"], mode=mode)
+        given = make(a=2.0, b=1.0)
+        found = f(given)
+        assert type(found) is type(given) and found == {"a": 12.0, "b": 1.0} and f.engine == "tape"
+        assert f({"a": 2.0, "b": 1.0}) == {"a": 12.0, "b": 1.0}
+
+    @BOTH
+    def test_numbers_of_other_classes(self, mode):
+        square = grad(lambda x: abs(x) ** 2, mode=mode)
+        for cls, base in ((Length, float), (Measured, np.float64), (Phase, complex)):
+            assert square(cls(2.0)) == 4.0 == square(base(2.0))
+        total = lambda *xs, **named: xs[0] * xs[1] * named["k"] ** 2  # noqa: E731
+        for argnums, slope in ((0, 27.0), (1, 18.0), ("k", 36.0), ((0, "k"), (27.0, 36.0))):
+            assert grad(total, argnums, mode=mode)(Length(2.0), 3.0, k=Length(3.0)) == slope
+        held = grad(lambda d: d["a"][0] * d["b"].scale, mode=mode)
+        found = held({"a": [Length(2.0)], "b": Params(1.0, Length(3.0))})
+        assert found["a"] == [3.0] and found["b"].scale == 2.0
 
     @BOTH
     def test_namedtuple(self, mode):
