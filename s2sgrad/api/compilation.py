@@ -73,7 +73,7 @@ def compile(transform, bound, chosen: tuple[Target, ...]) -> "Compiled":  # noqa
     kinds = {name: _type_of(value) for name, value in bound.arguments.items()}
     for target in chosen:
         value = bound.arguments[target.parameter]
-        cls = _unknown(_type_of(value if target.item is None else value[target.item]))
+        cls = _unknown(value if target.item is None else value[target.item])
         if cls is not None:
             raise CompileError(f"{target.parameter} is or holds a {cls.__name__}, of which no derivatives are compiled")
     if not trees.are_in_one_piece(bound.arguments):
@@ -126,11 +126,17 @@ def _active(bound, chosen) -> dict:
     return active
 
 
-def _unknown(t: ir.Type) -> type | None:
+def _unknown(value) -> type | None:
     """The class of something in what is differentiated through which the compiler would see no derivative flow."""
+    t = _type_of(value)
     if t.kind in (ir.Kind.OTHER, ir.Kind.CALLABLE):
         return t.cls
-    inner = [*(t.items or ()), *([t.element] if t.element is not None else [])]
+    if t.kind is ir.Kind.RECORD:
+        inner = [getattr(value, name) for name in t.keys]
+    elif isinstance(value, list | tuple | dict):
+        inner = value.values() if isinstance(value, dict) else value
+    else:
+        return None
     return next(filter(None, map(_unknown, inner)), None)
 
 

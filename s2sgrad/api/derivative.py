@@ -122,8 +122,7 @@ class Transform:
         with _compiling:
             entry = self.entries.get(key)
             if entry is None or not entry.holds():
-                if self.entries:
-                    self.look()  # the function may have other defaults than before
+                self.look()  # the function may have other defaults than before
                 if len(self.entries) >= MOST:
                     self.entries.pop(next(iter(self.entries)))
                 entry = self.entries[key] = self.settle(args, kwargs)

@@ -253,7 +253,7 @@ def _kind(value, cls, within: int):
             return cls, LONGEST, frozenset(found) if plain else frozenset([kinds((item,)) for item in value])
         return cls, kinds(value, within)
     if isinstance(value, dict):
-        return cls, tuple(value), kinds(value.values(), within)
+        return cls, tuple(value), tuple(map(type, value)), kinds(value.values(), within)  # 1 == True == 1.0
     if is_namedtuple(value):
         return cls, kinds(value, within)
     names = fields_of(cls)

@@ -4,6 +4,7 @@ import abc
 import dataclasses
 import functools
 import inspect
+from collections import namedtuple
 from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 
 import numpy as np
@@ -100,8 +101,28 @@ def record_fields(cls) -> list | None:
 
 def is_namedtuple(cls) -> bool:
     """Is it a namedtuple that makes its instances, and copies of them, itself?"""
-    plain = issubclass(cls, tuple) and cls.__new__.__module__.startswith("namedtuple_")
+    plain = reads_as_tuple(cls) and cls.__new__.__module__.startswith("namedtuple_")
     return plain and all(getattr(cls, name).__module__ == "collections" for name in NAMEDTUPLE)
+
+
+def reads_as_tuple(cls) -> bool:
+    """Is it a namedtuple of which no method of the user's says what its items are?
+
+    >>> from collections import namedtuple
+    >>> Pair = namedtuple("Pair", "a b")
+    >>> class Swapped(Pair):
+    ...     a = property(lambda self: self[1])
+    >>> reads_as_tuple(Pair), reads_as_tuple(Swapped)
+    (True, False)
+    """
+    if not issubclass(cls, tuple) or not isinstance(getattr(cls, "_fields", None), tuple):
+        return False
+    fields = [inspect.getattr_static(cls, name, None) for name in cls._fields]
+    own = all(getattr(cls, name) is getattr(tuple, name) for name in ("__getitem__", "__iter__", "__len__"))
+    return own and all(type(field) is _FIELD for field in fields) and cls.__getattribute__ is tuple.__getattribute__
+
+
+_FIELD = type(vars(namedtuple("_Pair", "a b"))["a"])
 
 
 def stores_plainly(cls) -> bool:

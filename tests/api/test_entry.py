@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import math
 import weakref
 
 import numpy as np
@@ -150,3 +151,29 @@ def test_method_and_function_do_not_take_each_others_way():
     assert model.loss(1.0) == 4.0
     assert Model.loss(model, 1.0) == 4.0
     assert model.loss(np.float64(2.0)) == 8.0
+
+
+def test_keys_that_are_equal_and_of_another_class():
+    f = s2sgrad.value_and_grad(lambda d: sum(v * len(str(k)) for k, v in d.items()))
+    assert f({1: 0.5}) == (0.5, {1: 1.0})
+    for key, slope in ((True, 4.0), (1.0, 3.0), (np.int64(1), 1.0)):
+        value, gradient = f({key: 0.5})
+        assert value == slope / 2 and list(map(str, gradient)) == [str(key)] and gradient[key] == slope
+
+
+def test_defaults_that_change_before_the_first_call():
+    def f(x, k=1):
+        return x * k * (2 if isinstance(k, float) else 3)
+
+    for mode in ("auto", "tape"):
+        f.__defaults__ = (1,)
+        derivative = s2sgrad.value_and_grad(f, mode=mode)
+        f.__defaults__ = (2.0,)
+        assert derivative(0.5) == (2.0, 4.0) == derivative(0.5)
+
+
+def test_derivatives_of_derivatives_of_functions_of_libraries():
+    assert s2sgrad.grad(s2sgrad.grad(math.sin))(0.5) == pytest.approx(-math.sin(0.5))
+    twice = s2sgrad.elementwise_grad(s2sgrad.elementwise_grad(np.tanh))
+    assert np.allclose(twice(np.array([0.5, 1.0])), [-2 * math.tanh(v) / math.cosh(v) ** 2 for v in (0.5, 1.0)])
+    assert np.allclose(s2sgrad.hessian(np.linalg.norm)(np.array([3.0, 4.0])), np.array([[16, -12], [-12, 9]]) / 125)

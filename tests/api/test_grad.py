@@ -18,6 +18,10 @@ class Length(float):
     pass
 
 
+class Mass(float):
+    pass
+
+
 class Measured(np.float64):
     pass
 
@@ -333,6 +337,10 @@ class TestTrees:
         total = lambda *xs, **named: xs[0] * xs[1] * named["k"] ** 2  # noqa: E731
         for argnums, slope in ((0, 27.0), (1, 18.0), ("k", 36.0), ((0, "k"), (27.0, 36.0))):
             assert grad(total, argnums, mode=mode)(Length(2.0), 3.0, k=Length(3.0)) == slope
+        many = [(Length if i % 2 else Mass)(i) for i in range(40)], [None if i % 2 else Length(i) for i in range(40)]
+        for numbers in many:
+            squares = grad(lambda ns: sum(n * n for n in ns if n is not None), mode=mode)
+            assert squares(numbers) == [None if n is None else 2.0 * n for n in numbers]
         held = grad(lambda d: d["a"][0] * d["b"].scale, mode=mode)
         found = held({"a": [Length(2.0)], "b": Params(1.0, Length(3.0))})
         assert found["a"] == [3.0] and found["b"].scale == 2.0

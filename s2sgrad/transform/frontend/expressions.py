@@ -435,6 +435,7 @@ class Expressions(InertExpressions):
         if not is_active(base):
             return self.inert(node)
         t = self.type_of(base)
+        self.see_brackets(t, node)
         if self.may_be_active(node.slice) and isinstance(node.slice, gast.Name) and t.kind not in NUMERIC:
             self.refuse("an index that carries a derivative", node)
         literal = self.literal_key(node.slice) if t.kind in CONTAINERS else MISSING
@@ -457,6 +458,11 @@ class Expressions(InertExpressions):
         self.emit(ir.Op(result, operator.getitem, (base, index), {}, None, self.found.location(node)))
         self.temporaries.add(result)
         return result
+
+    def see_brackets(self, t: ir.Type, node) -> None:
+        """Refuse ``thing[...]`` of an object that carries a derivative: a method of its class says what that is."""
+        if t.kind is Kind.RECORD and not issubclass(t.cls, tuple):
+            self.refuse(f"what {text(node)} of an object of class {t.cls.__name__} is cannot be told", node)
 
     def index(self, node):
         """The index of a subscript: a literal where it is one."""

@@ -323,6 +323,8 @@ class Heap:
         if container is None or container not in self.objects or self.is_strange(container):
             return False
         t = container.type
+        if isinstance(target, gast.Subscript):
+            self.see_brackets(t, target)
         if isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice) and t.kind is Kind.LIST:
             return self.put_slice(container, target, thing, statement)
         key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)

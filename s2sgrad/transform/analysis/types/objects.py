@@ -7,7 +7,7 @@ import numpy as np
 
 from s2sgrad.transform.analysis import axes, layout
 from s2sgrad.transform.analysis.axes import Axis, fresh
-from s2sgrad.transform.classes import MOST_ITEMS, attributes, identity
+from s2sgrad.transform.classes import MOST_ITEMS, attributes, identity, reads_as_tuple
 from s2sgrad.transform.ir import OTHER, UNKNOWN, Kind, Type
 
 REAL = "real"
@@ -217,7 +217,7 @@ def _of(value, seen: dict | None, within: int = 0) -> Type:
         if within and len(value) > MOST_ITEMS:
             return Type(Kind.DICT)
         return Type(Kind.DICT, items=tuple(_of(item, seen, within) for item in value.values()), keys=tuple(value))
-    if is_namedtuple(value):
+    if reads_as_tuple(cls):
         return Type(Kind.RECORD, items=tuple(_of(item, seen, within) for item in value), keys=cls._fields, cls=cls)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
