@@ -386,6 +386,13 @@ def energies(x, spring, springs, table):
     return total
 
 
+def many_energies(x, item, pairs):
+    total = item * x
+    for pair in pairs:
+        total += pair.spring.energy(x) * item
+    return total
+
+
 class TestExport:
     def test_it_runs_without_the_package(self, tmp_path):
         path = tmp_path / "exported.py"
@@ -425,6 +432,18 @@ class TestExport:
         for at, other in [(1, Stiff()), (1, None), (2, [Spring(), Stiff()]), (3, {"a": Pair(Stiff())})]:
             with pytest.raises(TypeError, match="of class Spring, not"):
                 exported(*given[:at], other, *given[at + 1 :])
+
+    def test_objects_in_a_long_list(self, tmp_path):
+        g = grad(many_energies)
+        given = 2.0, 0.5, [Pair(Spring(float(k))) for k in range(40)]
+        expected = g(*given)
+        g.export(tmp_path / "exported.py")
+        names: dict = {}
+        exec((tmp_path / "exported.py").read_text(), names)
+        exported = names["many_energies_grad"]
+        assert g.engine == "compiled" and exported(*given) == expected
+        with pytest.raises(TypeError, match="of class Spring, not Stiff"):
+            exported(2.0, 0.5, [*given[2][:-1], Pair(Stiff())])
 
     def test_what_holds_for_one_layout_only(self, tmp_path):
         g = grad(written_flat, mode="compiled")

@@ -33,27 +33,22 @@ class Held:
     parameter = None
 
 
-def of_argument(call, p, new):
-    def f(x, p):
-        a = x * 2.0
-        v = call(a, p)
-        s = np.sum(v**2)
-        change(p, new)
-        a *= 3.0
-        return s + np.sum(v**3)
+def used(x, call, p, new):
+    a = x * 2.0
+    v = call(a, p)
+    s = np.sum(v**2)
+    change(p, new)
+    a *= 3.0
+    return s + np.sum(v**3)
 
-    return f, (p,)
+
+def of_argument(call, p, new):
+    return lambda x, p: used(x, call, p, new), (p,)
 
 
 def of_own(call, p, new):
     def f(x):
-        q = np.array(p) if isinstance(p, np.ndarray) else copy.deepcopy(p)
-        a = x * 2.0
-        v = call(a, q)
-        s = np.sum(v**2)
-        change(q, new)
-        a *= 3.0
-        return s + np.sum(v**3)
+        return used(x, call, np.array(p) if isinstance(p, np.ndarray) else copy.deepcopy(p), new)
 
     return f, ()
 
@@ -61,12 +56,7 @@ def of_own(call, p, new):
 def of_attribute(call, p, new):
     def f(x):
         change(Held.parameter, p)
-        a = x * 2.0
-        v = call(a, Held.parameter)
-        s = np.sum(v**2)
-        change(Held.parameter, new)
-        a *= 3.0
-        return s + np.sum(v**3)
+        return used(x, call, Held.parameter, new)
 
     Held.parameter = copy.deepcopy(p)
     return f, ()

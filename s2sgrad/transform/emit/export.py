@@ -19,6 +19,7 @@ import numpy as np
 
 from s2sgrad.errors import ExportError
 from s2sgrad.transform import ir, spelling
+from s2sgrad.transform.emit.naming import candidates
 from s2sgrad.transform.emit.printer import literal
 from s2sgrad.transform.emit.unit import Emitted
 
@@ -89,7 +90,8 @@ class _Exporter:
     def asked(self) -> str:
         """The functions; the one to call asks first whether objects are of the classes whose methods are in it."""
         top, source = self.emitted.units[0].function, self.emitted.source
-        asked = [line for p in top.parameters for line in _asking(p.value.type, p.value.name, "    ")]
+        names = (n for n in candidates("item") if not re.search(rf"\b{n}\b", source))
+        asked = [line for p in top.parameters for line in _asking(p.value.type, p.value.name, "    ", names)]
         if not asked:
             return source
         first = ast.parse(source).body[0].body[0]
@@ -233,20 +235,24 @@ class _Exporter:
         return found
 
 
-def _asking(t: ir.Type, place: str, indent: str):
-    """Lines that raise where an object in what `place` stands for is of another class than in `t`."""
+def _asking(t: ir.Type, place: str, indent: str, names):
+    """Lines that raise where an object in what `place` stands for is of another class than in `t`.
+
+    `names` are some that mean nothing else in the function, for what it goes through.
+    """
     if t.cls is not None and not _is_library(t.cls.__module__):
         name = t.cls.__name__
         yield f'{indent}if type({place}).__name__ != "{name}":'
         told = literal(f"made for {place} of class {name}, not ")
         yield f"{indent}    raise TypeError({told} + type({place}).__name__)"
     if t.items is None and t.element is not None:
-        inner = list(_asking(t.element, "item", indent + "    "))
-        yield from [f"{indent}for item in {place}:", *inner] if inner else []
+        each = next(names)
+        inner = list(_asking(t.element, each, indent + "    ", names))
+        yield from [f"{indent}for {each} in {place}:", *inner] if inner else []
     keys = range(len(t.items or ())) if t.keys is None else t.keys
     for key, item in zip(keys, t.items or (), strict=True):
         part = f"{place}.{key}" if t.kind is ir.Kind.RECORD else f"{place}[{literal(key)}]"
-        yield from _asking(item, part, indent)
+        yield from _asking(item, part, indent, names)
 
 
 def _kind(type_: ir.Type) -> str:
