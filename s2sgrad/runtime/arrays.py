@@ -5,6 +5,7 @@ that an exported gradient can carry a copy of the ones it uses. Those that a der
 are themselves primitives with a rule (``rules/helpers.py``), so that derivatives of derivatives pass.
 """
 
+import cmath
 import functools
 import math
 
@@ -122,10 +123,10 @@ def over(g, d):
             return g
         return g / d if d != 0.0 else type(g + d)(math.copysign(math.inf, g) * math.copysign(1.0, d))
     if isinstance(d, (float, int)):
-        if d != 0.0 and d == d:
+        if d and d == d:
             return g / d
     elif isinstance(d, complex):
-        if d != 0.0 and is_finite(d):
+        if d and cmath.isfinite(d):
             return g / d
     elif has_no_zero(d):
         q = g / d
@@ -322,7 +323,7 @@ def has_no_zero(d):
 def is_finite(p):
     """Whether no entry is nan or infinite."""
     if isinstance(p, (float, complex)):
-        return math.isfinite(p.real) and math.isfinite(p.imag)
+        return cmath.isfinite(p)
     if type(p) is np.ndarray and p.dtype.char in "df":
         square = p.dot(p) if p.ndim == 1 else np.vdot(p, p)
         if math.isfinite(square):

@@ -58,6 +58,10 @@ def test_over_and_times_broadcast_and_pass_honest_values():
     g, d = np.array([[0.0], [2.0]]), np.array([0.0, 4.0, NAN])
     np.testing.assert_array_equal(over(g, d), [[0.0, 0.0, 0.0], [INF, 0.5, NAN]])
     np.testing.assert_array_equal(times(g, d), [[0.0, 0.0, 0.0], [0.0, 8.0, NAN]])
+    with np.errstate(all="raise"):
+        for d in (0j, np.complex128(0), complex(INF, NAN), np.complex128(complex(NAN, 1))):
+            assert over(0j, d) == over(np.complex128(0), d) == 0
+        assert over(1 + 2j, np.complex128(1j)) == over(np.complex128(1 + 2j), 1j) == 2 - 1j
     assert over(2, 4) == 0.5 and times(2, np.float32(3)) == 6
     assert over(np.zeros((0, 2)), np.zeros(2)).shape == (0, 2)
 

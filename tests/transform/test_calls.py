@@ -144,6 +144,98 @@ def test_a_part_of_a_product_is_the_product_of_a_part():
     assert "w[n:] @ " in source
 
 
+def test_a_part_of_a_product_with_what_was_filled_before():
+    def f(w, xs):
+        h = np.ones(3)
+        for x in xs:
+            z = np.concatenate([x, h]) @ w
+            h = np.tanh(z[:3]) * np.sin(z[3:])
+        return np.sum(h)
+
+    source = agreeing(f, RNG.normal(size=(5, 6)), RNG.normal(size=(4, 2)))
+    assert "w[n:] @ dz" in source
+
+
+def test_a_part_of_a_product_with_what_is_written_afterwards():
+    def f(w, x):
+        y = x * 1.0
+        for _ in range(2):
+            z = w @ y
+            y[:] = np.cos(y)
+            y[1:] *= z[:2]
+        return np.sum(y)
+
+    agreeing(f, RNG.normal(size=(3, 3)), RNG.normal(size=3), argnums=(0, 1))
+    of_gradient = grad(lambda w, x: np.sum(grad(f, mode="compiled")(w, x) ** 2), mode="tape")
+    w, x = RNG.normal(size=(3, 3)), RNG.normal(size=3)
+    np.testing.assert_allclose(
+        of_gradient(w, x), grad(lambda w, x: np.sum(grad(f, mode="tape")(w, x) ** 2), mode="tape")(w, x), rtol=1e-10
+    )
+
+
+# ---------------------------------------------------------------- in loops
+
+
+def test_what_is_seen_in_a_turn_to_be_of_one_length_is_added_in_place():
+    def f(w, x):
+        n = len(x) // 2
+        c = np.zeros(n)
+        total = 0.0
+        for _ in range(3):
+            z = w * x
+            c = np.sin(z[:n]) * c + np.cos(z[n:])
+            h = np.tanh(c)
+            total += np.sum(h * h)
+        return total
+
+    source = agreeing(f, RNG.normal(size=8), RNG.normal(size=8), argnums=(0, 1))
+    assert "dc += " in source
+    agreeing(f, np.float64(0.3), RNG.normal(size=8), argnums=(0, 1))
+    agreeing(f, RNG.normal(size=(1,)), RNG.normal(size=8), argnums=(0, 1))
+
+
+def test_what_is_taken_away_is_not_given_a_sign_first():
+    def f(a):
+        low = np.zeros_like(a)
+        for j in range(len(a)):
+            low[j, j] = np.sqrt(a[j, j] - low[j, :j] @ low[j, :j])
+            low[j + 1 :, j] = (a[j + 1 :, j] - low[j + 1 :, :j] @ low[j, :j]) / low[j, j]
+        return np.sum(np.log(np.diag(low))) + np.sum(low)
+
+    source = agreeing(f, RNG.normal(size=(4, 4)) + 5 * np.eye(4))
+    assert "] -= " in source and "= -(" not in source
+
+
+def methods(x):
+    a = x * 1.0
+    total = 0.0
+    for _ in range(2):
+        total += np.sum(a * a) + np.mean(np.sin(a), axis=0)[0] + np.sum(a, 1, keepdims=True)[0, 0]
+        a = a / np.max(a, axis=1, keepdims=True) * np.min(a) + np.prod(a)
+    return total * np.sum(a)
+
+
+def test_reductions_in_loops_are_methods_outside_they_are_as_written():
+    source = agreeing(methods, RNG.normal(size=(3, 2)) + 2)
+    before = source[: source.index("# backward")]
+    assert before.count("np.sum(") == 1 and "np.sum(a)" in before
+    for name in ("sum", "mean", "max", "min", "prod"):
+        assert f".{name}(" in before.replace("np.sum(", "")
+
+
+def test_a_reduction_of_what_may_be_no_array_stays_as_it_is():
+    def f(x):
+        s = x
+        for _ in range(2):
+            s = np.sum(s) * x
+        return np.sum(s)
+
+    agreeing(f, 0.5)
+    agreeing(f, np.float64(0.5))
+    agreeing(f, RNG.normal(size=3))
+    agreeing(lambda x: sum(np.sum([x[i], x[0]]) for i in range(2)), RNG.normal(size=3))
+
+
 def test_what_was_stretched_is_summed_once():
     def f(a, b, c, n):
         for i in range(n):

@@ -88,6 +88,8 @@ class _Accumulate:
         done = []
         for s in statements:
             s = self.inner(s, mapping, fresh) if isinstance(s, ir.If | ir.For) else walk.substituted(s, mapping)
+            if isinstance(s, ir.Accumulate):
+                self.sign_late(s, fresh, done)
             match s:
                 case ir.Op():
                     *before, s = self.added(s, fresh, handed)
@@ -126,6 +128,16 @@ class _Accumulate:
             done.append(s)
         return done
 
+    def sign_late(self, s: ir.Accumulate, fresh: set, done: list) -> None:
+        """Give what is added its sign last of the statements `done`: it is a subtraction then."""
+        negative = self.definitions.get(s.value) if self.once(s.value) else None
+        if negative is None or negative.function is not operator.neg:
+            return
+        (value,) = negative.args
+        if value in fresh and self.once(value):
+            places = [at for at, one in enumerate(done) if isinstance(one, ir.Op) and one.target is s.value]
+            done += [done.pop(at) for at in places]
+
     def filled(self, s: ir.Accumulate) -> ir.Op | None:
         """The array of one number, where that is all that is added to an array of zeros."""
         number = s.value if types.type_of(s.value).kind is Kind.NUMBER else stretched(s.value, self.definitions)
@@ -141,9 +153,12 @@ class _Accumulate:
         """A branch or a loop with what is in it adding in place."""
         blocks = []
         handed = self.handed_on(s, fresh) if isinstance(s, ir.For) else frozenset()
+        outside = self.lengths
         for block in walk.blocks(s):
+            self.lengths = Lengths(outside, block.statements)
             statements = self.block(block.statements, mapping, handed)
             blocks.append(ir.Block(statements, tuple(walk.replaced(r, mapping) for r in block.results)))
+        self.lengths = outside
         if isinstance(s, ir.If):
             return dataclasses.replace(s, test=walk.replaced(s.test, mapping), then=blocks[0], orelse=blocks[1])
         head = walk.substituted(dataclasses.replace(s, body=ir.Block()), mapping)

@@ -7,6 +7,7 @@ In::
     t = times(g, p)                     # arrays; p = 1 / (1 + q), q = np.exp(x)
     u = times(t, q)
     z = np.zeros_like(v)                # in a loop, doubles
+    r = np.sum(v, axis=0)               # in a loop, which may be the function's own
 
 Out::
 
@@ -15,6 +16,7 @@ Out::
     u = product(g, p, q)
     s = v.shape
     z = np.zeros(s)
+    r = v.sum(axis=0)
 
 What it gives is for emission, as the last of all: it has no derivatives, and no other pass knows it.
 
@@ -47,15 +49,32 @@ OTHER_HALF = {
     arrays.part_where_not: arrays.part_where,
 }
 
+REDUCTIONS = {np.sum: "sum()", np.prod: "prod()", np.max: "max()", np.min: "min()", np.mean: "mean()"}
+
 
 def with_fewer_calls(function: ir.Function) -> ir.Function:
-    """Rewrite operations of the generated part of a function."""
+    """Rewrite operations of the generated part of a function, and reductions in its own loops."""
     at = function.backward_at
     if at is None:
         return function
     statements = function.body.statements
-    after = _Calls(function).block(statements[at:], in_loop=False)
-    return dataclasses.replace(function, body=ir.Block(statements[:at] + after, function.body.results))
+    before, after = reduced(statements[:at]), _Calls(function).block(statements[at:], in_loop=False)
+    return dataclasses.replace(function, body=ir.Block(before + after, function.body.results))
+
+
+def reduced(statements: list, in_loop: bool = False) -> list:
+    """Reductions of arrays in loops by the methods, to which the functions of these names come by way of Python."""
+    done = []
+    for s in statements:
+        if inner := walk.blocks(s):
+            inside = in_loop or isinstance(s, ir.For)
+            s = walk.with_blocks(s, [ir.Block(reduced(b.statements, inside), b.results) for b in inner])
+        elif in_loop and isinstance(s, ir.Op) and s.function in REDUCTIONS:
+            plain = len(s.args) in (1, 2) and s.kwargs.keys() <= {"axis", "keepdims"}
+            if plain and types.type_of(s.args[0]).kind is Kind.ARRAY:
+                s = dataclasses.replace(s, spelling=REDUCTIONS[s.function])
+        done.append(s)
+    return done
 
 
 class _Calls:

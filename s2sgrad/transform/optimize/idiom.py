@@ -137,7 +137,7 @@ class _Idioms:
         lengths = Lengths(outer, statements)
         done = []
         for s in statements:
-            if self.is_part_of_product(s):
+            if self.is_part_of_product(s, done):
                 done += self.product_of_part(s)
                 continue
             if isinstance(s, ir.Accumulate):
@@ -188,8 +188,8 @@ class _Idioms:
                     return [product, dataclasses.replace(s, value=plain)]
         return [s]
 
-    def is_part_of_product(self, s) -> bool:
-        """Is it a run of rows of a product, of which nothing else is read?"""
+    def is_part_of_product(self, s, done: list) -> bool:
+        """Is it a run of rows of a product, of which nothing else is read? The statements `done` are before it."""
         if not isinstance(s, ir.Op) or s.function is not operator.getitem or not is_run(s.args[1]):
             return False
         product = self.definitions.get(s.args[0]) if self.uses[s.args[0]] == 1 else None
@@ -197,7 +197,16 @@ class _Idioms:
             return False
         left, right = product.args
         plain = types.type_of(left).ndim == 2 and types.type_of(right).ndim in (1, 2)
-        return plain and not any(map(self.memory.is_written, product.args))
+        return plain and all(self.stays(x, product, done) for x in product.args)
+
+    def stays(self, x, since: ir.Op, done: list) -> bool:
+        """Are the contents of `x` after the statements `done` what they were at one of them?"""
+        if not self.memory.is_written(x):
+            return True
+        if since not in done:
+            return False
+        between, alike = walk.statements(ir.Block(done[done.index(since) :])), self.memory.members(x)
+        return not any(isinstance(s, ir.Store | ir.Accumulate) and s.into in alike for s in between)
 
     def product_of_part(self, s: ir.Op) -> list:
         """The product of these rows only."""
