@@ -105,7 +105,10 @@ class Transform:
         if entry.prepare is not None:
             args, kwargs, pairs = entry.prepare(args, kwargs)
         try:
-            return entry.run(*args, **kwargs)
+            answer = entry.run(*args, **kwargs)
+            if pairs:
+                trees.require_alone(pairs, given, self.name)
+            return answer
         except Exception as error:
             explain_failure(error, self.name)
             if pairs:

@@ -152,12 +152,14 @@ def _promoted(leaf):
 
 
 def promoted_pairs(tree, twin) -> list:
-    """What `hand_back` needs: each container and leaf of a tree, what was promoted of it, and what was in that."""
+    """What `hand_back` needs: each container and leaf of a tree, what was promoted of it, and what was in both."""
     items = None if tree is twin else _items_of(tree)
     if items is None:
-        return [(tree, twin, None)]
+        copied = tree is not twin and type(tree) is np.ndarray
+        contents = (twin.copy(), tree.copy()) if copied else (None, None)
+        return [(tree, twin, *contents)]
     inside = _items_of(twin)
-    found = [(tree, twin, dict(inside))]
+    found = [(tree, twin, dict(inside), items)]
     for key, item in items.items():
         found += promoted_pairs(item, inside[key])
     return found
@@ -177,13 +179,14 @@ def hand_back(pairs: list) -> None:
     >>> given
     {'n': 1, 'xs': [2, 3.0, 2.0], 'm': [2, 3.0, 2.0]}
     """
-    own = {id(twin): mine for mine, twin, _ in pairs}
-    for mine, twin, before in pairs:
-        if before is None or isinstance(twin, tuple):
+    own = {id(twin): mine for mine, twin, *_ in pairs}
+    for mine, twin, before, _ in pairs:
+        if isinstance(twin, tuple) or not _is_changed(twin, before):
+            continue
+        if isinstance(mine, np.ndarray):
+            mine[...] = twin
             continue
         after = _items_of(twin)
-        if list(after) == list(before) and all(item is before[key] for key, item in after.items()):
-            continue
         now = {key: own.get(id(item), item) for key, item in after.items()}
         if isinstance(mine, list):
             mine[:] = now.values()
@@ -195,6 +198,51 @@ def hand_back(pairs: list) -> None:
                 object.__delattr__(mine, name)
             for name, item in now.items():
                 object.__setattr__(mine, name, item)
+
+
+def require_alone(pairs: list, arguments, name: str) -> None:
+    """What was changed in the place of the caller's containers and arrays must be in the `arguments` once.
+
+    Examples
+    --------
+    >>> given = np.arange(2)
+    >>> seen = promote(given)
+    >>> pairs = promoted_pairs(given, seen)
+    >>> seen[1] = 5.0
+    >>> require_alone(pairs, (given,), "f")
+    >>> require_alone(pairs, (given, given), "f")
+    Traceback (most recent call last):
+    ...
+    s2sgrad.errors.ArgumentError: f changes a ndarray with integers that is also in another argument, shares memory \
+with one, or is reached otherwise: f is differentiated by it, so that it got a copy of floats. Pass a copy of it
+    """
+    for mine, twin, before, own in pairs:
+        if _is_changed(mine, own) or _is_changed(twin, before) and _is_shared(mine, arguments):
+            raise ArgumentError(
+                f"{name} changes {_article(type(mine))} with integers that is also in another argument, shares memory "
+                f"with one, or is reached otherwise: {name} is differentiated by it, so that it got a copy of floats. "
+                f"Pass a copy of it"
+            )
+
+
+def _is_shared(part, tree) -> bool:
+    """Is a list, dict, object or array in a tree twice, or does the array share memory with another one there?"""
+    met = [*_changeable(tree)]
+    ids = [id(x) for x in met]
+    twice = [x for x in met if ids.count(id(x)) > 1]
+    if any(part is x for one in twice for x in (*_changeable(one), *arrays_in(one))):
+        return True
+    return isinstance(part, np.ndarray) and sum(np.may_share_memory(part, x) for x in arrays_in(tree)) > 1
+
+
+def _is_changed(tree, before) -> bool:
+    """Is something else in a container or an array than what was there `before`? None: it is none."""
+    if before is None:
+        return False
+    if isinstance(before, np.ndarray):
+        return not np.array_equal(tree, before, equal_nan=before.dtype.kind in "fc")
+    after = _items_of(tree)
+    return list(after) != list(before) or any(item is not before[key] for key, item in after.items())
 
 
 def _items_of(tree) -> dict | None:

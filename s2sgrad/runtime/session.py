@@ -47,6 +47,7 @@ from s2sgrad.runtime.views import along, duplicate, refresh, require_as_shown, r
 
 _ATOMS = frozenset((int, float, bool, complex, str, bytes, type(None), range, slice, type(...)))
 _LRU = type(functools.lru_cache(lambda: None))
+_HOLDERS = list, dict, collections.deque
 _SCAN_LIMIT = 1_000  # objects looked through for recorded values that the function stored
 
 
@@ -64,8 +65,9 @@ class Session:
         self.owners = {}
         self.twins = {}
         self.copies = {}
-        self.holders = []
+        self.holders = []  # (container of the caller's, what the function sees, the contents of this and of that)
         self.containers = []
+        self.reached = {}  # the containers and objects that the function sees themselves, by their ids
         self.classes = {}  # those of the user's that it has met, and whether it watches them
         self.current = current  # the session of each thread
 
@@ -115,7 +117,7 @@ class Session:
             return recording_version(value)
         if kind is list or kind is dict:
             return self.container(value)
-        if kind is collections.deque or _has_attributes(value) and not is_ours(kind.__module__):
+        if isinstance(value, _HOLDERS) or _has_attributes(value) and not is_ours(kind.__module__):
             self.meet(value)
             self.containers.append(value)
         return value
@@ -138,24 +140,27 @@ class Session:
                 elif type(value) not in _DESCRIPTORS and _may_hold_objects(value):
                     self.meet(value)
 
-    def meet(self, value):
-        """Watch what the methods of an object do, and those of the objects that it holds."""
+    def meet(self, value, itself=True):
+        """Watch what the methods of an object do, and those of the objects that it holds; or of a twin of `itself`."""
         queue, seen = [value], set()
         while queue and len(seen) < _SCAN_LIMIT:
             holder = queue.pop()
             if id(holder) in seen:
                 continue
             seen.add(id(holder))
-            if type(holder) in (list, tuple, dict, collections.deque):
-                items = holder.values() if type(holder) is dict else holder
-            else:
+            if itself:
+                self.reached[id(holder)] = holder
+            items = []
+            if isinstance(holder, (*_HOLDERS, tuple)):
+                items += holder.values() if isinstance(holder, dict) else holder
+            if type(holder) not in (*_HOLDERS, tuple):
                 self.meet_class(type(holder))
                 held = {name: getattr(holder, name, None) for name in _slots_of(type(holder))}
                 held |= vars(holder) if hasattr(holder, "__dict__") else {}
                 for name, item in held.items():
                     if self.classes.get(type(holder)) and _is_function(item):
                         watch_attribute(type(holder), name, self.current)
-                items = held.values()
+                items += held.values()
             queue += [item for item in items if _may_hold_objects(item)]
 
     def _module(self, module):
@@ -313,6 +318,7 @@ class Session:
         """A list or dict with the arrays and functions in it turned; the caller's own is kept up to date with it."""
         items = value.values() if type(value) is dict else value
         if _ATOMS.issuperset(map(type, items)):
+            self.reached[id(value)] = value
             self.containers.append(value)
             return value
         entry = self.twins.get(id(value))
@@ -329,9 +335,10 @@ class Session:
         if same:
             twin = value
             self.twins[id(value)] = value, value
+            self.reached[id(value)] = value
             self.containers.append(value)
         else:
-            self.holders.append((value, twin, type(value)(twin)))
+            self.holders.append((value, twin, _contents(twin), _contents(value)))
         return twin
 
     def differentiated(self, value, leaves):
@@ -353,20 +360,18 @@ class Session:
         return twin, rebuild
 
     def _hold(self, value, twin):
-        if type(value) in (list, dict):
-            self.holders.append((value, twin, type(twin)(twin)))
-        if type(value) is dict:
+        if type(value) is list or isinstance(value, dict) or dataclasses.is_dataclass(value):
+            self.holders.append((value, twin, _contents(twin), _contents(value)))
+        if isinstance(value, dict):
             for k in value:
                 self._hold(value[k], twin[k])
         elif isinstance(value, (list, tuple)):
             for a, b in zip(value, twin, strict=True):
                 self._hold(a, b)
         elif dataclasses.is_dataclass(value):
-            self.meet(value)
-            names = [field.name for field in dataclasses.fields(value)]
-            self.holders.append((value, twin, {name: getattr(twin, name) for name in names}))
-            for name in names:
-                self._hold(getattr(value, name), getattr(twin, name))
+            self.meet(value, itself=False)
+            for field in dataclasses.fields(value):
+                self._hold(getattr(value, field.name), getattr(twin, field.name))
 
     # -- the end of the call
 
@@ -417,16 +422,16 @@ class Session:
     def check(self):
         """Raise where code that the tape does not see has written to an array that it has read.
 
-        And where a container that is passed twice was changed, which the function saw as two.
+        And where a container that is reached in two ways was changed, which the function saw as two.
         """
-        seen: dict = {}
-        for value, twin, shown in self.holders:
-            seen.setdefault(id(value), []).append((twin, shown))
-        for twins in seen.values():
-            if any(twin is not twins[0][0] for twin, _ in twins) and any(_is_changed(*one) for one in twins):
+        first: dict = {}
+        several = {id(value) for value, twin, *_ in self.holders if first.setdefault(id(value), twin) is not twin}
+        several.update(self.reached)
+        for value, twin, shown, before in self.holders:
+            if _is_changed(value, before) or id(value) in several and _is_changed(twin, shown):
                 raise TapeError(
-                    "the same list, dict or dataclass is passed twice and changed by the function, which the tape "
-                    "cannot follow: pass a copy of it"
+                    f"the same {type(value).__name__} is passed twice, or is an argument and is reached otherwise too, "
+                    "and the function changes it, which the tape cannot follow: pass a copy of it"
                 )
         for storages in self.owners.values():
             for storage in storages:
@@ -450,7 +455,7 @@ class Session:
                 cell.cell_contents = self.settled(content)
             elif type(content) is types.FunctionType:
                 twin.cell_contents = cell.cell_contents  # a function that knows itself would be a cycle
-        for value, twin, shown in self.holders:
+        for value, twin, shown, _ in self.holders:
             self._sync(value, twin, shown)
             self.containers.append(value)
         if self.containers:
@@ -462,6 +467,7 @@ class Session:
             table.clear()
         self.holders.clear()
         self.containers.clear()
+        self.reached.clear()
         for cls, is_watched in self.classes.items():
             if is_watched:
                 release(cls)
@@ -474,7 +480,7 @@ class Session:
         if type(value) is list:
             known = {id(s): v for s, v in zip(shown, list(value), strict=False)}
             value[:] = [known[id(item)] if id(item) in known else self.settled(item) for item in twin]
-        elif type(value) is not dict:
+        elif not isinstance(value, dict):
             for name, before in shown.items():
                 if getattr(twin, name) is not before:
                     object.__setattr__(value, name, self.settled(getattr(twin, name)))
@@ -492,13 +498,11 @@ class Session:
             if id(holder) in seen:
                 continue
             seen.add(id(holder))
-            if type(holder) is list or isinstance(holder, collections.deque):
-                for i, item in enumerate(holder):
-                    self._clean_item(holder, i, item, queue)
-            elif type(holder) is dict:
-                for k, item in list(holder.items()):
-                    self._clean_item(holder, k, item, queue)
-            elif type(holder) is np.ndarray:
+            if isinstance(holder, _HOLDERS):  # whatever its class does where an item is set
+                put = next(base for base in _HOLDERS if isinstance(holder, base)).__setitem__
+                for k, item in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+                    self._clean_item(holder, k, item, queue, put)
+            if type(holder) is np.ndarray:
                 for k, item in np.ndenumerate(holder):
                     self._clean_item(holder, k, item, queue)
             elif isinstance(holder, type):
@@ -521,7 +525,7 @@ class Session:
         settled = self.settled(item) if isinstance(item, _STAND_INS) else item
         if settled is not item:
             put(holder, k, settled)
-        elif kind in (list, dict, collections.deque) or kind not in _FUNCTIONS and _has_attributes(item):
+        elif isinstance(item, _HOLDERS) or kind not in _FUNCTIONS and _has_attributes(item):
             queue.append(item)
 
 
@@ -556,7 +560,7 @@ def _may_hold_objects(item) -> bool:
     kind = type(item)
     if kind in _ATOMS or isinstance(item, (np.ndarray, np.generic, type, types.ModuleType, types.FunctionType)):
         return False
-    return kind in (list, tuple, dict, collections.deque) or _has_attributes(item)
+    return isinstance(item, (*_HOLDERS, tuple)) or _has_attributes(item)
 
 
 @functools.lru_cache(256)
@@ -566,12 +570,19 @@ def _slots_of(cls) -> tuple:
     return tuple([name for name, member in members if isinstance(member, types.MemberDescriptorType)])
 
 
-def _is_changed(twin, shown) -> bool:
-    """Is something else in a container than what was shown?"""
-    if type(twin) is list:
-        return len(twin) != len(shown) or any(a is not b for a, b in zip(twin, shown, strict=True))
-    items = twin if type(twin) is dict else {name: getattr(twin, name) for name in shown}
-    return items.keys() != shown.keys() or any(items[k] is not shown[k] for k in items)
+def _contents(container):
+    """What is in a list, a dict, or the fields of a dataclass."""
+    if type(container) is list or isinstance(container, dict):
+        return container.copy()
+    return {field.name: getattr(container, field.name) for field in dataclasses.fields(container)}
+
+
+def _is_changed(container, before) -> bool:
+    """Is something else in a container than what was there `before`?"""
+    if type(container) is list:
+        return len(container) != len(before) or any(a is not b for a, b in zip(container, before, strict=True))
+    items = container if isinstance(container, dict) else {name: getattr(container, name) for name in before}
+    return list(items) != list(before) or any(items[k] is not before[k] for k in items)
 
 
 def _promoted(value):
