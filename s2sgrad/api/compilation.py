@@ -21,7 +21,7 @@ from s2sgrad.errors import CompileError, ExportError
 from s2sgrad.runtime.arguments import plain
 from s2sgrad.runtime.arrays import as_gradient, is_differentiable, is_promotable, part, scalar_seed, zeros_of
 from s2sgrad.runtime.fallback import tape_vjp
-from s2sgrad.runtime.trees import flatten
+from s2sgrad.runtime.trees import fields_by_name, flatten
 from s2sgrad.transform import ir, optimize, pipeline, reverse, walk
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.emit import emit
@@ -279,7 +279,7 @@ class CompiledPair(Compiled):
                 zeros_of(x) if d is None and is_differentiable(x) else d for d, x in zip(parts, results, strict=True)
             ]
             try:
-                found = self.backward(saved, rebuild(given))
+                found = self.backward(saved, fields_by_name(rebuild(given)))
             except Exception as error:
                 annotate(error)
                 raise

@@ -7,8 +7,10 @@ import numpy as np
 
 from s2sgrad.api.arguments import is_single
 from s2sgrad.api.derivative import MODES, Derivative, Transform
+from s2sgrad.api.results import require_parts
 from s2sgrad.errors import ArgumentError
 from s2sgrad.runtime.arguments import plain
+from s2sgrad.runtime.arrays import is_differentiable
 from s2sgrad.runtime.trees import flatten
 
 
@@ -50,10 +52,11 @@ class Jacobian:
     def __call__(self, *args, **kwargs):
         transform = self._transform
         out, pull = transform.answer(self._owner + args, kwargs)
-        results, rebuild = flatten(out)
+        results = require_parts(out, transform.name)
+        rebuild = flatten(out)[1]
         shapes = [np.shape(plain(result)) for result in results]
         for result in results:
-            if result is not None and not np.issubdtype(np.result_type(plain(result)), np.floating):
+            if result is not None and (not is_differentiable(plain(result)) or np.iscomplexobj(plain(result))):
                 raise ArgumentError(f"{transform.name} returned {_what(result)}")
         single = is_single(transform.argnums)
         rows = []

@@ -6,7 +6,7 @@ import inspect
 import numpy as np
 
 from s2sgrad.api.derivative import Transform
-from s2sgrad.api.results import require_aux
+from s2sgrad.api.results import require_aux, require_parts
 from s2sgrad.errors import ArgumentError
 from s2sgrad.runtime.arguments import plain
 from s2sgrad.runtime.trees import flatten
@@ -28,7 +28,7 @@ def value_and_pullback(f, args: tuple, has_aux: bool):
     out, pull = transform.answer(args, {})
     value, aux = require_aux(out, transform.name) if has_aux else (out, None)
     beside = len(flatten(aux)[0]) if has_aux else 0
-    expected = [(np.shape(plain(part)), part is None) for part in flatten(value)[0]]
+    expected = [(np.shape(plain(part)), part is None) for part in require_parts(value, transform.name)]
     del out
 
     def pullback(cotangent):

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from s2sgrad.errors import NonScalarError
+from s2sgrad.errors import ArgumentError, NonScalarError
 from s2sgrad.runtime.arrays import scalar_seed
+from s2sgrad.runtime.trees import flatten
+from s2sgrad.transform.classes import attributes
 from s2sgrad.transform.emit.load import annotate
 
 
@@ -89,6 +91,24 @@ def require_aux(out, name: str) -> tuple:
             f"with has_aux=True the function must return a pair (value, aux), but {name} returned {what}"
         )
     return out
+
+
+def require_parts(value, name: str) -> list:
+    """The numbers and arrays that `value` consists of; it must not be an object of another class, or hold one.
+
+    Examples
+    --------
+    >>> require_parts({"a": 1.0, "b": [2.0]}, "f")
+    [1.0, 2.0]
+    """
+    parts = flatten(value)[0]
+    for part in parts:
+        if attributes(part) is not None:
+            raise ArgumentError(
+                f"{name} returned an object of class {type(part).__name__}, which no cotangent is given for: return "
+                f"numbers and arrays, or tuples, lists, dicts, namedtuples or dataclasses of them"
+            )
+    return parts
 
 
 def _problem(value) -> str | None:

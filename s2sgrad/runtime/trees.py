@@ -58,6 +58,24 @@ def flatten(tree):
     return leaves, unflatten
 
 
+def fields_by_name(tree):
+    """`tree` with a dict of its fields in place of each dataclass: so generated code takes cotangents.
+
+    Examples
+    --------
+    >>> Pair = dataclasses.make_dataclass("Pair", ["a", "b"])
+    >>> fields_by_name([Pair(1.0, Pair(2.0, 3.0))])
+    [{'a': 1.0, 'b': {'a': 2.0, 'b': 3.0}}]
+    """
+
+    def named(top):
+        if not is_dataclass(top):
+            return top
+        return {f.name: fields_by_name(getattr(top, f.name)) for f in dataclasses.fields(top)}
+
+    return optree.tree_map(named, tree, is_leaf=is_dataclass, **_OPTIONS)
+
+
 def only(leaves):
     """Rebuild a tree that is a leaf itself."""
     (leaf,) = leaves

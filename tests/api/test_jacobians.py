@@ -1,9 +1,11 @@
 """`jacobian` and `hessian`: shapes, trees, engines, refusals."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from s2sgrad import ArgumentError, hessian, jacobian
+from s2sgrad import ArgumentError, hessian, jacobian, vjp
 
 A = np.array([[1.0, 2.0, 0.5], [0.0, -1.0, 3.0]])
 
@@ -153,3 +155,63 @@ def test_they_say_what_they_are():
         return np.sum(x**2)
 
     assert repr(jacobian(energy)) == "<jacobian of energy>" and repr(hessian(energy)) == "<hessian of energy>"
+
+
+# ---------------------------------------------------------------- results of classes of their own
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    position: object
+    name: str = "start"
+
+
+@dataclasses.dataclass(slots=True)
+class Path:
+    states: list
+    length: object
+
+
+class Plain:
+    def __init__(self, held):
+        self.held = held
+
+
+def path(x):
+    states = [State(x * x), State(np.sin(x), "end")]
+    return Path(states, np.sum(x))
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_the_jacobian_of_a_dataclass_is_one(mode):
+    x = np.array([1.0, 2.0])
+
+    def positions(x):
+        first = State(x * x)
+        return [first.position, Path([np.sin(x)], np.sum(x))]
+
+    squares, found = jacobian(positions, mode=mode)(x)
+    np.testing.assert_allclose(squares, np.diag(2 * x))
+    assert type(found) is Path and found.length.tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(found.states[0], np.diag(np.cos(x)))
+
+
+@pytest.mark.parametrize("states", [1.0, None])
+def test_the_cotangent_of_a_dataclass_is_one(states):
+    x = np.array([1.0, 2.0])
+    out, pullback = vjp(path, x)
+    assert out.states[1].name == "end"
+    g = states and np.full(2, states)
+    (d,) = pullback(Path([State(g), State(np.ones(2), "end")], 3.0))
+    np.testing.assert_allclose(d, np.cos(x) + 3 + (2 * x if states else 0))
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+def test_no_cotangent_is_given_for_an_object(mode):
+    x = np.array([1.0, 2.0])
+    with pytest.raises(ArgumentError, match="an object of class Plain"):
+        jacobian(lambda x: Plain(x * x), mode=mode)(x)
+    with pytest.raises(ArgumentError, match="no floats"):
+        jacobian(lambda x: State(x * x), mode=mode)(x)
+    with pytest.raises(ArgumentError, match="an object of class Plain"):
+        vjp(lambda x: (x, [Plain(x * x)]), x)
