@@ -144,7 +144,7 @@ def _compared(where, at, step, got, size, allowed) -> _Comparison:
     """Compare `got` with the slope of `at`, relative to the larger of them and `size`."""
     along, off = _closest(at, step, got, allowed * size)
     error = off / max(abs(along), size)
-    error = np.inf if np.isnan(error) and not (np.isnan(along) and np.isnan(got)) else np.nan_to_num(error)
+    error = np.inf if np.isnan(error) else np.nan_to_num(error)
     excess = float(error) / allowed
     return _Comparison(
         where, got, along, float(error), excess, obstacle(at, step / 64, allowed * size) if excess > 1 else None

@@ -194,15 +194,32 @@ def _general(functions) -> Rule:
     return rule
 
 
+def _require_names(rule: Rule, names: tuple, pullback) -> None:
+    """A pullback takes ``(g, out, ...)``, and then what the function takes, under the same names."""
+    takes = tuple(inspect.signature(pullback).parameters)
+    for name in names:
+        if name not in takes[2:]:
+            raise ValueError(
+                f"the pullback of {rule.function!r} for {name!r} takes ({', '.join(takes)}): it must take (g, out), "
+                f"and then what the function takes, under the same names, {name} among them"
+            )
+
+
 def vjp(functions, *joint_names, **pullbacks):
     """Register pullbacks by argument name, or, as a decorator, one joint pullback."""
     rule = _general(functions)
+    known = rule.pullbacks.keys() & pullbacks.keys()
+    if known or rule.joint_names and joint_names:
+        raise ValueError(f"{rule.function!r} has a rule for {', '.join(sorted(known) or rule.joint_names)} already")
     if pullbacks:
+        for name, pullback in pullbacks.items():
+            _require_names(rule, (name,), pullback)
         rule.pullbacks.update(pullbacks)
         rule.parameters = _names(next(iter(pullbacks.values())), 2)
         return None
 
     def register(joint):
+        _require_names(rule, joint_names, joint)
         rule.joint, rule.joint_names = joint, joint_names
         rule.parameters = _names(joint, 2)
         return joint

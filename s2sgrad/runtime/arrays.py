@@ -5,9 +5,9 @@ that an exported gradient can carry a copy of the ones it uses. Those that a der
 are themselves primitives with a rule (``rules/helpers.py``), so that derivatives of derivatives pass.
 """
 
-import cmath
 import functools
 import math
+from cmath import isfinite as is_finite_number
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def over(g, d):
         if d and d == d:
             return g / d
     elif isinstance(d, complex):
-        if d and cmath.isfinite(d):
+        if d and is_finite_number(d):
             return g / d
     elif has_no_zero(d):
         q = g / d
@@ -168,7 +168,7 @@ def product(g, first, *factors):
     array([ 0., 12.])
     """
     last = factors[-1]
-    square = last.dot(last) if last.ndim == 1 else np.vdot(last, last)
+    square = np.vdot(last, last)
     if not math.isfinite(square) and not is_finite(last):
         return functools.reduce(times, factors, times(g, first))
     g = g * first
@@ -309,7 +309,7 @@ def inner(g, p):
 def _has_no_nan(q):
     """Whether no entry is nan."""
     if type(q) is np.ndarray and q.dtype.char in "df":
-        square = q.dot(q) if q.ndim == 1 else np.vdot(q, q)
+        square = np.vdot(q, q)
         return square == square
     return not np.count_nonzero(q != q)
 
@@ -323,9 +323,9 @@ def has_no_zero(d):
 def is_finite(p):
     """Whether no entry is nan or infinite."""
     if isinstance(p, (float, complex)):
-        return cmath.isfinite(p)
+        return is_finite_number(p)
     if type(p) is np.ndarray and p.dtype.char in "df":
-        square = p.dot(p) if p.ndim == 1 else np.vdot(p, p)
+        square = np.vdot(p, p)
         if math.isfinite(square):
             return True
     return np.count_nonzero(np.isfinite(p)) == getattr(p, "size", 1)

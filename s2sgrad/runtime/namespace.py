@@ -227,7 +227,7 @@ def _astype_scalar(t, kind):
 def _cast(t, kind):
     data = plain(t)
     if type(data) is np.ndarray:
-        out = t.astype(kind)
+        out = t.astype(kind, copy=False)  # as NumPy has it: of an array of this dtype it is that array
         return out[()] if out.ndim == 0 else out
     from s2sgrad.runtime.node import make_node
     from s2sgrad.runtime.tensor import traced

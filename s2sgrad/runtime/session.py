@@ -142,26 +142,28 @@ class Session:
 
     def meet(self, value, itself=True):
         """Watch what the methods of an object do, and those of the objects that it holds; or of a twin of `itself`."""
-        queue, seen = [value], set()
+        queue, seen = [(value, itself)], set()
         while queue and len(seen) < _SCAN_LIMIT:
-            holder = queue.pop()
+            holder, itself = queue.pop()
             if id(holder) in seen:
                 continue
             seen.add(id(holder))
             if itself:
                 self.reached[id(holder)] = holder
-            items = []
             if isinstance(holder, (*_HOLDERS, tuple)):
-                items += holder.values() if isinstance(holder, dict) else holder
-            if type(holder) not in (*_HOLDERS, tuple):
-                self.meet_class(type(holder))
-                held = {name: getattr(holder, name, None) for name in _slots_of(type(holder))}
-                held |= vars(holder) if hasattr(holder, "__dict__") else {}
-                for name, item in held.items():
-                    if self.classes.get(type(holder)) and _is_function(item):
-                        watch_attribute(type(holder), name, self.current)
-                items += held.values()
-            queue += [item for item in items if _may_hold_objects(item)]
+                items = holder.values() if isinstance(holder, dict) else holder
+                queue += [(item, itself) for item in items if _may_hold_objects(item)]
+            if type(holder) in (*_HOLDERS, tuple):
+                continue
+            self.meet_class(type(holder))
+            held = {name: getattr(holder, name, None) for name in _slots_of(type(holder))}
+            held |= vars(holder) if hasattr(holder, "__dict__") else {}
+            for name, item in held.items():
+                turned = self.classes.get(type(holder)) and _is_function(item)
+                if turned:  # so the function sees its twin
+                    watch_attribute(type(holder), name, self.current)
+                if _may_hold_objects(item):
+                    queue.append((item, itself and not turned))
 
     def _module(self, module):
         if isinstance(module, (Namespace, Module)):

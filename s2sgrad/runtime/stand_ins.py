@@ -16,7 +16,7 @@ from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.record import apply, call_plain
 from s2sgrad.runtime.refusals import missing
 from s2sgrad.runtime.tensor import Tensor
-from s2sgrad.runtime.traced import as_array, plain_key
+from s2sgrad.runtime.traced import as_array, plain_key, require_apart
 from s2sgrad.runtime.views import extract, item_step, replace
 
 
@@ -59,6 +59,7 @@ def place(arr, mask, vals):
     _require_safe(arr, vals)
     if not np.size(plain(vals)) and np.any(mask):
         raise ValueError("Cannot insert from an empty array!")
+    require_apart(vals, arr)
     arr[mask] = np.resize(vals, np.count_nonzero(mask))
 
 

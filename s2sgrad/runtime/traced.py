@@ -207,11 +207,22 @@ class Flat:
         return self.array[self._places(key)]
 
     def __setitem__(self, key, value):
+        require_apart(value, self.array)
         places = self._places(key)
         count = np.size(places[0]) if places else 1
         if np.size(plain(value)) not in (1, count):
             value = apply(np.resize, (value, np.shape(places[0])))
         self.array[places] = value
+
+
+def require_apart(value, array):
+    """Refuse what NumPy would read of an array after it has written some of it into `array`, which is the same."""
+    value, content = plain(value), plain(array)
+    if isinstance(value, _ndarray) and type(content) is _ndarray and np.may_share_memory(value, content):
+        raise TapeError(
+            f"what is written shares its memory with the array that it is written into: write a copy of it\n"
+            f"  at {user_location()}"
+        )
 
 
 # ---------------------------------------------------------------- making arrays
@@ -365,7 +376,7 @@ def _put(self, indices, values, mode="raise"):
 
 
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    if not copy and plain(self).dtype == dtype:
+    if not copy and plain(self).astype(dtype, order, casting, subok, copy=False) is plain(self):
         return self
     raw = plain(self).astype(dtype, order, casting, subok, True)
     node = self.node
@@ -510,6 +521,7 @@ def _get_flat(self):
 
 
 def _set_flat(self, value):
+    require_apart(value, self)
     self[...] = apply(np.reshape, (value, self.primal.shape)) if np.size(plain(value)) == self.primal.size else value
 
 

@@ -211,6 +211,12 @@ class TestCheck:
         assert agreement.entries == 2 and agreement.worst < 1e-8
         grad(lambda z: np.sum(np.abs(np.exp(z))) + np.sum(z.imag)).check(np.array([1 + 1j, 2.0]))
 
+    @pytest.mark.filterwarnings("ignore:invalid value")
+    @pytest.mark.parametrize("function", [lambda x: np.sum(x * np.nan), lambda x: np.sum(np.sqrt(x - 5.0))])
+    def test_nan_is_no_agreement(self, function):
+        with pytest.raises(GradientCheckError, match="is not finite to both sides"):
+            grad(function).check(np.ones(2))
+
     def test_trees(self):
         value_and_grad(lambda p: p["a"] * np.sum(p["b"][0] ** 2)).check({"a": 2.0, "b": [np.ones(2)]})
 

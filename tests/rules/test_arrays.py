@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from s2sgrad import grad
 from s2sgrad.runtime.arrays import (
     add_at,
     as_gradient,
@@ -166,3 +167,14 @@ def test_what_can_be_differentiated():
 def test_zeros_of():
     assert zeros_of(1.0) == 0.0 and type(zeros_of(np.float32(1))) is np.float32
     assert zeros_of(np.ones(2, ml_dtypes.bfloat16)).dtype == ml_dtypes.bfloat16
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_to_see_whether_numbers_are_finite_raises_nothing(mode):
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        g = grad(lambda x: np.sum(np.exp(x)), mode=mode)(np.array([400.0, 500.0]))
+        np.testing.assert_array_equal(g, np.exp([400.0, 500.0]))
+        g = grad(lambda x: np.sum(1 / (1 + np.exp(-x))), mode=mode)(np.array([-400.0, 2.0]))
+        np.testing.assert_allclose(g, [0.0, np.exp(-2.0) / (1 + np.exp(-2.0)) ** 2], atol=1e-15)
+        g = grad(lambda x: np.sum(np.log(x) * 1e-10), mode=mode)(np.array([1e-300, 2.0]))
+        np.testing.assert_allclose(g, [1e290, 5e-11])

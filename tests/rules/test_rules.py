@@ -357,3 +357,28 @@ def test_what_a_rule_does_not_cover_is_refused(function, args, kwargs):
     g = out if not isinstance(out, tuple) else tuple(out)
     with pytest.raises(TypeError):
         pullback(function, g, *args, **kwargs)
+
+
+# ---------------------------------------------------------------- rules of the user's own
+
+
+def weighted(x, w):
+    return np.sum(x * w)
+
+
+def test_a_pullback_that_cannot_be_called_is_refused():
+    for wrong, name in ((lambda g, x: g, "x"), (lambda g, out, a, w: g, "x"), (lambda g, out, x: g, "w")):
+        with pytest.raises(ValueError, match=rf"weighted.* for '{name}' takes .*\(g, out\)"):
+            rules.table.vjp(weighted, **{name: wrong})
+    with pytest.raises(ValueError, match="for 'y' takes"):
+        rules.table.vjp(weighted, "x", "y")(lambda g, out, x, w: (g, g))
+
+
+def test_a_rule_is_not_replaced():
+    def own(x):
+        return x * 2.0
+
+    rules.table.vjp(own, x=lambda g, out, x: g * 2.0)
+    assert grad(own)(3.0) == 2.0
+    with pytest.raises(ValueError, match="own.* has a rule for x already"):
+        rules.table.vjp(own, x=lambda g, out, x: g * 3.0)

@@ -52,6 +52,9 @@ class Branches:
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
             inner = self.decide(node.operand)
             return None if inner is None else not inner
+        if isinstance(node, gast.BoolOp):
+            parts = list(map(self.decide, node.values))
+            return None if None in parts else (all if isinstance(node.op, gast.And) else any)(parts)
         if isinstance(node, gast.Name) and isinstance(self.env.get(node.id), ir.Value):
             literal = self.constants.get(self.env[node.id])
             return (
@@ -65,6 +68,9 @@ class Branches:
             key, held = self.literal_key(node.left), self.holder(node.comparators[0])
             if key is not MISSING and held in self.objects and held.type.kind is Kind.DICT:
                 return (key in held.type.keys) is isinstance(node.ops[0], gast.In)
+            among = self.literal_key(node.comparators[0])
+            if type(key) in (int, str) and type(among) is tuple:
+                return (key in among) is isinstance(node.ops[0], gast.In)
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             other = node.comparators[0]
             if isinstance(other, gast.Constant) and other.value is None:

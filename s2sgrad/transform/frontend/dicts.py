@@ -61,26 +61,17 @@ class Dicts:
         return self.make_container(thing.type, self.items_of(thing, node), node)
 
     def expression_DictComp(self, node):
-        """``{k: e for k, v in d.items()}``: the items one by one."""
-        generator, *more = node.generators
-        rounds = self.rounds(generator.iter, generator.target, counted=True)
-        rounds = None if rounds is None or len(rounds) > MOST_ITEMS else rounds
-        if more or generator.ifs or generator.is_async or rounds is None or syntax.contains(node, gast.NamedExpr):
-            self.refuse("this form of dict comprehension of values that carry a derivative is not compiled", node)
-        targets = {n.id for n in targets_of(generator.target) if isinstance(n, gast.Name)}
-        if targets & self.names.loads(generator.iter):
+        """``{k: e for k, v in d.items() if ...}``: the items one by one; what is chosen has to be known."""
+        if any(g.is_async for g in node.generators) or syntax.contains(node, gast.NamedExpr):
+            self.refuse_form(node)
+        targets = {n.id for g in node.generators for n in targets_of(g.target) if isinstance(n, gast.Name)}
+        if any(targets & self.names.loads(g.iter) & self.env.keys() for g in node.generators):
             self.refuse("a comprehension over what is named like one of its variables", node)
         hidden = {n: self.env.pop(n) for n in targets & self.env.keys()}
         local, self.local = self.local, self.local | targets
         found: dict = {}
         try:
-            for expression in rounds:
-                for s in assignments(generator.target, expression):
-                    self.statement(self.located(s, node), frozenset(targets))
-                key = self.index(node.key)
-                if not isinstance(key, ir.Constant) or not isinstance(key.value, (str, int)):
-                    self.refuse("a dict of values that carry a derivative needs keys that are known", node)
-                found[key.value] = self.operand(self.expression(node.value))
+            self.fill_dict(found, node, node.generators, frozenset(targets))
         finally:
             self.local = local
         for n in targets:
@@ -88,3 +79,27 @@ class Dicts:
         self.env |= hidden
         t = ir.Type(Kind.DICT, items=tuple(map(self.type_of, found.values())), keys=tuple(found))
         return self.make_container(t, list(found.values()), node)
+
+    def fill_dict(self, found: dict, node, generators: list, targets: frozenset) -> None:
+        """Run the rest of the loops of a dict comprehension, which puts what it gives into `found`."""
+        if not generators:
+            key = self.literal_key(node.key)
+            if key is MISSING or not is_plain_key(key):
+                self.refuse("a dict of values that carry a derivative needs keys that are known", node)
+            found[key] = self.operand(self.expression(node.value))
+            return
+        generator, *rest = generators
+        rounds = self.rounds(generator.iter, generator.target, counted=True)
+        if rounds is None:
+            self.refuse_form(node)
+        for expression in rounds:
+            for s in assignments(generator.target, expression):
+                self.statement(self.located(s, node), targets)
+            decided = [self.decide(test) for test in generator.ifs]
+            if False not in decided:
+                if None in decided or len(found) > MOST_ITEMS:
+                    self.refuse_form(node)
+                self.fill_dict(found, node, rest, targets)
+
+    def refuse_form(self, node):
+        self.refuse("this form of dict comprehension of values that carry a derivative is not compiled", node)

@@ -19,6 +19,7 @@ from s2sgrad.transform.frontend import effects, resolve, syntax, ways
 from s2sgrad.transform.frontend.inert import InertExpressions
 from s2sgrad.transform.frontend.kinds import (
     ARITHMETIC,
+    BY_KEY,
     CONTAINERS,
     MISSING,
     NUMERIC,
@@ -284,6 +285,8 @@ class Expressions(InertExpressions):
             known = self.static(node.func, bound)
             if known is not None and self.is_plain_function(known.value):
                 return False
+            if known is not None and known.value in self.session.plain(BY_KEY, known.value):
+                return any(self.flows_out(a, bound) for a in node.args)  # what the key gives is only compared
         if isinstance(node, syntax.COMPREHENSIONS):
             bound = bound.union(*(self.names.stores(g.target) for g in node.generators))
         return any(self.flows_out(child, bound) for child in syntax.children(node))

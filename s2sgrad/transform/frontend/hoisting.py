@@ -248,6 +248,60 @@ class _WithoutMaps(gast.NodeTransformer):
         return gast.copy_location(gast.GeneratorExp(call, [turns]), node)
 
 
+def with_lists(body: list, is_builtin) -> list:
+    """Iterators that are taken apart at once, as lists: ``a, b = map(f, xs)`` as ``a, b = list(map(f, xs))``.
+
+    >>> tree = gast.parse("a, b = map(f, xs)\\nc, (d, e) = tuple(f(x) for x in xs)\\ng = map(f, xs)")
+    >>> [gast.unparse(s).strip() for s in with_lists(tree.body, lambda name, function: True)]
+    ['a, b = list(map(f, xs))', 'c, (d, e) = [f(x) for x in xs]', 'g = map(f, xs)']
+    """
+    pass_ = _WithLists(is_builtin)
+    return [locate([pass_.visit(s)], s)[0] for s in body]
+
+
+class _WithLists(gast.NodeTransformer):
+    def __init__(self, is_builtin):
+        self.is_builtin = is_builtin
+
+    def visit(self, node):
+        return node if isinstance(node, (*syntax.FUNCTIONS, gast.ClassDef)) else super().visit(node)
+
+    def visit_Assign(self, node):
+        if all(isinstance(t, (gast.Tuple, gast.List)) for t in node.targets):
+            target = node.targets[0] if len(node.targets) == 1 else None
+            return changed(node, ("value",), self.taken_apart(target, node.value))
+        return node
+
+    def taken_apart(self, target, value):
+        """`value`, whose items go to `target`, each to its own: None where these are several."""
+        displays = isinstance(target, (gast.Tuple, gast.List)) and isinstance(value, (gast.Tuple, gast.List))
+        if not displays or len(target.elts) != len(value.elts):
+            return self.listed(value)
+        if any(isinstance(e, gast.Starred) for e in (*target.elts, *value.elts)):
+            return value
+        items = [
+            self.taken_apart(t, v) if isinstance(t, OPEN) else v for t, v in zip(target.elts, value.elts, strict=True)
+        ]
+        return gast.copy_location(type(value)(items, value.ctx), value)
+
+    def listed(self, value):
+        """`value`, or what gives the same items in a list."""
+        if isinstance(value, gast.GeneratorExp):
+            return gast.copy_location(gast.ListComp(value.elt, value.generators), value)
+        if self.calls(value, tuple) and len(value.args) == 1:
+            inner = self.listed(value.args[0])
+            return value if inner is value.args[0] and not isinstance(inner, gast.ListComp) else inner
+        if self.calls(value, map) and self.is_builtin("list", list):
+            return gast.copy_location(gast.Call(load("list"), [value], []), value)
+        return value
+
+    def calls(self, node, function) -> bool:
+        """Is it a call of this function of Python's own?"""
+        if not isinstance(node, gast.Call) or node.keywords or not isinstance(node.func, gast.Name):
+            return False
+        return node.func.id == function.__name__ and self.is_builtin(node.func.id, function)
+
+
 def perhaps_changing(body: list) -> set:
     """The ids of the calls of methods like ``xs.pop()`` that stand where an expression may not be evaluated.
 

@@ -5,6 +5,7 @@ its value may share. All of that is found without running anything, and whatever
 behind the back of the derivative is refused.
 """
 
+import dataclasses
 import functools
 import inspect
 import itertools
@@ -21,6 +22,7 @@ from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import effects, resolve, syntax
 from s2sgrad.transform.frontend.kinds import (
     BOOL,
+    BY_KEY,
     CONTAINERS,
     EFFECTLESS,
     MISSING,
@@ -237,7 +239,7 @@ class InertExpressions:
         return TEXT, False, pure, []
 
     def facts_Lambda(self, node, bound):
-        for name in self.names.captured(node):
+        for name in self.names.captured(node) if id(node) not in self.used_up else ():
             if name in self.local and name not in bound and self.bindings.get(name, 0) != 1:
                 self.refuse(f"a lambda that is passed on uses {name}, which is assigned more than once", node)
         inner = dict.fromkeys(syntax.parameters(node), ir.UNKNOWN)
@@ -304,6 +306,8 @@ class InertExpressions:
         if function is range:
             return ir.INT
         args, keywords = node.args, {k.arg for k in node.keywords}
+        if function is np.ndindex:
+            return self._index_element(args, bound)
         if not args or any(isinstance(a, gast.Starred) for a in args) or (keywords and function is not sorted):
             return ir.UNKNOWN
 
@@ -320,12 +324,30 @@ class InertExpressions:
             return self._mapped(node, list(map(element, args[1:])), bound)
         if function is enumerate:
             return ir.Type(Kind.TUPLE, items=(ir.INT, element(args[0])))
+        if function is np.ndenumerate:
+            whole = ir.Value("x", self.facts(args[0], bound)[0])
+            if whole.type.kind is not Kind.ARRAY or whole.type.ndim is None:
+                return ir.UNKNOWN
+            index = types.sequence(Kind.TUPLE, [ir.INT] * whole.type.ndim)
+            entry = types.infer(operator.getitem, (whole, ir.Value("i", index)))
+            return types.sequence(Kind.TUPLE, [index, entry])
         if function is itertools.pairwise:
             return ir.Type(Kind.TUPLE, items=(element(args[0]),) * 2)
         if function in (itertools.combinations, itertools.permutations) and len(args) == 2:
             size = constant_of(args[1], None)
             return ir.Type(Kind.TUPLE, items=(element(args[0]),) * size) if type(size) is int else ir.UNKNOWN
         return ir.UNKNOWN
+
+    def _index_element(self, args: list, bound: dict) -> ir.Type:
+        """What ``np.ndindex(3, n)`` or ``np.ndindex(x.shape)`` gives: a tuple of integers."""
+        if any(isinstance(a, gast.Starred) for a in args):
+            return ir.Type(Kind.TUPLE, element=ir.INT)
+        kinds = [self.facts(a, bound)[0] for a in args]
+        if len(kinds) == 1 and kinds[0].kind is not Kind.NUMBER:
+            n = len(kinds[0].items) if kinds[0].kind in SEQUENCES and kinds[0].items is not None else None
+        else:
+            n = len(kinds)
+        return ir.Type(Kind.TUPLE, element=ir.INT) if n is None else types.sequence(Kind.TUPLE, [ir.INT] * n)
 
     def _mapped(self, node, elements: list, bound: dict) -> ir.Type:
         """What a function gives for each of `elements`, where ``map(function, ...)`` has NumPy's, or a lambda."""
@@ -434,6 +456,7 @@ class InertExpressions:
 
     def facts_Call(self, node, bound):
         node = self.as_method_call(node) if self.names.loads(node.func).isdisjoint(bound) else node
+        self.see_key(node, bound)
         arguments, cheap, pure, regions = self.all_facts([*node.args, *(k.value for k in node.keywords)], bound)
         for keyword in node.keywords:
             if keyword.arg == "out" and not is_none(keyword.value):
@@ -459,6 +482,13 @@ class InertExpressions:
         if isinstance(node.func, gast.Attribute):
             return self._method_call(node, arguments, pure, regions, bound)
         self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
+
+    def see_key(self, node, bound) -> None:
+        """What orders the elements of a list is called at once, and not kept."""
+        keys = [k.value for k in node.keywords if k.arg == "key" and isinstance(k.value, gast.Lambda)]
+        known = self.static(node.func, bound) if keys else None
+        if known is not None and known.value in self.session.plain(BY_KEY, known.value):
+            self.used_up.update(map(id, keys))
 
     def write_out(self, node, known, bound) -> bool:
         """Register a write to the array that a call has for its result among its positional arguments."""
@@ -499,6 +529,8 @@ class InertExpressions:
         result = self.builtin_type(function, args, kwargs)
         if function is map and (element := self._iterator_element(node, function, bound)) != ir.UNKNOWN:
             result = ir.Type(Kind.OTHER, element=element)
+        if function in (list, tuple, sorted, max, min):
+            result = self.of_elements(function, result, node, arguments, bound)
         if result == ir.UNKNOWN:
             result = made_by(function)
         if function in (float, complex) and arguments[:1] == [TEXT] and constant_of(node.args[0], None) is None:
@@ -526,6 +558,16 @@ class InertExpressions:
         new = result.kind is Kind.NUMBER or aliases.is_of_numbers(result) or new and not kept
         outside = [] if resolve.is_trusted(function) else [self.anywhere]
         return result, False, pure, [] if new else [*regions, *outside]
+
+    def of_elements(self, function, result: ir.Type, node, arguments: list, bound) -> ir.Type:
+        """What a list made of an iterator is, or its extreme element, where `result` does not say of what kind."""
+        told = result.items is not None or result.element is not None or result.kind not in (Kind.UNKNOWN, *SEQUENCES)
+        if told or len(node.args) != 1 or any(k.arg not in ("key", "reverse") for k in node.keywords):
+            return result
+        element = self.element_type(arguments[0], node.args[0], bound)
+        if element == ir.UNKNOWN:
+            return result
+        return element if function in (max, min) else dataclasses.replace(result, element=element)
 
     def sampled(self, node, kinds: list, bound) -> Arguments:
         """The arguments of a call, which are of these types."""

@@ -47,6 +47,7 @@ PLAIN_BUILTINS = frozenset(
     ]
 )
 EFFECTLESS = PLAIN_BUILTINS - {print}
+BY_KEY = frozenset({sorted, min, max})  # which order what they are given, by what `key` says of it
 
 MISSING = resolve.MISSING
 MODULE_DATA = (int, float, complex, str, bool, type(None))

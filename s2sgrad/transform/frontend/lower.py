@@ -61,7 +61,7 @@ from s2sgrad.transform.frontend.functions import Functions
 from s2sgrad.transform.frontend.generators import Generators
 from s2sgrad.transform.frontend.growing import Growing
 from s2sgrad.transform.frontend.heap import Heap, said
-from s2sgrad.transform.frontend.hoisting import perhaps_changing, without_maps
+from s2sgrad.transform.frontend.hoisting import perhaps_changing, with_lists, without_maps
 from s2sgrad.transform.frontend.inheritance import Inheritance, written_out
 from s2sgrad.transform.frontend.iterators import Iterators
 from s2sgrad.transform.frontend.kinds import (
@@ -252,6 +252,7 @@ class Lowering(
         if "map" in self.identifiers and self.is_builtin("map", map) and self.is_builtin("zip", zip):
             item = next(name for name in (f"item{'_' * i}" for i in itertools.count()) if name not in taken)
             body = without_maps(body, self.is_apart, item)
+        body = with_lists(body, self.is_builtin)
         leaving = Leaving(
             taken, self.is_apart, self.is_own_call, lambda name: name not in self.local, self.rebound_names
         )

@@ -410,6 +410,7 @@ class Statements:
     def store(self, target, thing, statement) -> None:
         """``target[...] = thing`` or ``target.name = thing``."""
         what = text(target)
+        self.see_index(target)
         if self.put(target, thing, statement):
             return
         if self.placed_list(target) is not None:
@@ -422,6 +423,7 @@ class Statements:
             and target.value.attr == "flat"
         )
         if flat and array is not None and self.type_of(thing).kind is not Kind.NUMBER:
+            self.see_apart(thing, array, target)
             shape = types.axes_of(self.type_of(thing))
             if not shape or not all(map(axes.is_some, shape)):
                 array = None
@@ -456,6 +458,11 @@ class Statements:
         reads = reads | self.reads_of(target)
         self.emit(ir.Verbatim(node, reads, {}, self.found.location(statement)))
 
+    def see_index(self, target) -> None:
+        """Refuse to store where an index is unpacked."""
+        if isinstance(target, gast.Subscript) and syntax.contains(target.slice, gast.Starred):
+            self.refuse("`*` in the index of what is stored", target)
+
     def placed_before(self, thing, node):
         """What is stored is evaluated before the index `node`: where that may matter, in a line of its own."""
         if isinstance(thing, Inert) and not thing.pure and not isinstance(node, gast.Constant):
@@ -464,6 +471,7 @@ class Statements:
 
     def statement_AugAssign(self, statement, after):
         target = statement.target
+        self.see_index(target)
         self.see_order(statement)
         if id(statement) in self.read_before:
             before = gast.Name(self.read_before[id(statement)], gast.Load(), None, None)

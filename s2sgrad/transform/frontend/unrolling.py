@@ -11,6 +11,8 @@ so that each layer has shapes of its own, nothing is saved in lists, and what no
 computed. Only short loops: the code has to stay readable.
 """
 
+import copy
+
 import gast
 
 from s2sgrad.transform import ir
@@ -95,6 +97,8 @@ class Unrolling:
         """
         whole = statement.iter
         displays = [n for n in (whole.args if isinstance(whole, gast.Call) else [whole]) if isinstance(n, DISPLAYS)]
+        if any(map(holds_text, displays)) or (displays and self.counts_slots(statement)):
+            return self.over_said(statement, displays)
         displays = displays if any(map(self.writes_functions, displays)) else []
 
         def named(node):
@@ -109,12 +113,27 @@ class Unrolling:
             self.env[name] = held
             return gast.copy_location(gast.Name(name, gast.Load(), None, None), node)
 
-        if isinstance(whole, gast.Call):
-            iterable = gast.Call(whole.func, list(map(named, whole.args)), whole.keywords)
-        else:
-            iterable = named(whole)
-        fields = dict(gast.iter_fields(statement)) | {"iter": gast.copy_location(iterable, whole)}
-        return gast.copy_location(gast.For(*[fields[name] for name in gast.For._fields]), statement)
+        return over_others(statement, named)
+
+    def over_said(self, statement, displays: list):
+        """The loop with names for what is computed in lists and tuples that are written down with keys in them."""
+        if any(isinstance(n, gast.Starred) for display in displays for n in syntax.walk(display)):
+            return statement
+
+        def said(node):
+            if isinstance(node, DISPLAYS):
+                return gast.copy_location(type(node)(list(map(said, node.elts)), node.ctx), node)
+            if is_literal(node):
+                return node
+            if self.is_named_function(node):
+                found = copy.copy(node)
+            else:
+                found = gast.copy_location(gast.Name(self.new_name("item"), gast.Load(), None, None), node)
+                self.assign_name(found.id, self.expression(node))
+            found.said = True
+            return found
+
+        return over_others(statement, lambda node: said(node) if node in displays else node)
 
     def writes_functions(self, display) -> bool:
         """Does a list or tuple that is written down hold functions, or pairs with functions?"""
@@ -130,7 +149,7 @@ class Unrolling:
         given = iterable.args if isinstance(iterable, gast.Call) else ()
         if any(isinstance(a, (gast.Name, gast.Call)) and self.is_unlike(a) for a in given):
             return True
-        texts = isinstance(iterable, DISPLAYS) and bool(iterable.elts) and all(map(is_text, iterable.elts))
+        texts = isinstance(iterable, DISPLAYS) and bool(iterable.elts) and all(map(holds_text, iterable.elts))
         view = isinstance(iterable, gast.Call) and not iterable.args and self.rounds_of_dict(iterable.func) is not None
         return texts or view or self.keys_of_dict(iterable) is not None
 
@@ -145,7 +164,11 @@ class Unrolling:
         if isinstance(iterable, gast.Subscript) and isinstance(iterable.slice, gast.Slice):
             n, bounds = self.length_of(iterable.value), literal_slice(iterable.slice)
             return None if n is None or bounds is None else [element(iterable.value, i) for i in range(n)[bounds]]
-        if isinstance(iterable, DISPLAYS) and iterable.elts and all(map(is_text, iterable.elts)):
+        if (
+            isinstance(iterable, DISPLAYS)
+            and iterable.elts
+            and all(map(is_literal if counted else is_text, iterable.elts))
+        ):
             return iterable.elts
         in_order = self.sorted_rounds(iterable)
         if in_order is not None:
@@ -269,6 +292,17 @@ def assignments(target, expression) -> list:
     return [gast.Assign([target], expression, None)]
 
 
+def over_others(statement, other):
+    """A loop over what `other` makes of each argument of its iterator, or of what it runs over."""
+    whole = statement.iter
+    if isinstance(whole, gast.Call):
+        iterable = gast.Call(whole.func, list(map(other, whole.args)), whole.keywords)
+    else:
+        iterable = other(whole)
+    fields = dict(gast.iter_fields(statement)) | {"iter": gast.copy_location(iterable, whole)}
+    return gast.copy_location(gast.For(*[fields[name] for name in gast.For._fields]), statement)
+
+
 def holds_functions(t: ir.Type) -> bool:
     """Is a function that is known among the items of a container, or in one of these?"""
     return any(item.function is not None or holds_functions(item) for item in t.items or ())
@@ -286,6 +320,17 @@ def literal(key):
 
 def is_text(node) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, str)
+
+
+def holds_text(node) -> bool:
+    return is_text(node) or (isinstance(node, DISPLAYS) and any(map(holds_text, node.elts)))
+
+
+def is_literal(node) -> bool:
+    """Is it a number, a text or a tuple of such that is written down, or a name of what was computed before?"""
+    if isinstance(node, gast.Tuple):
+        return all(map(is_literal, node.elts))
+    return getattr(node, "said", False) or isinstance(constant_of(node, None), (str, int, float))
 
 
 def element(node, i: int):

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import operator
 
 import gast
@@ -17,6 +18,7 @@ from s2sgrad.transform.ir import Kind
 
 FILLING = {np.putmask, np.fill_diagonal, np.put, np.place}
 AT = {np.add.at: np.add, np.subtract.at: np.subtract}
+JOINING = (np.concatenate, np.stack)  # NumPy's ufuncs see to it that they read before they write
 ORDERING = {"sort": np.sort, "partition": np.partition}
 
 
@@ -126,6 +128,9 @@ class WritingCalls:
         if words.count("out") == 1 and "where" not in words:
             others = [k for k in call.keywords if k.arg != "out"]
             (out,) = (k.value for k in call.keywords if k.arg == "out")
+            if known in JOINING and args:  # NumPy reads the parts while it writes
+                parts, array = (self.branch(functools.partial(self.expression, n))[1] for n in (args[0], out))
+                self.see_apart(parts, array, call)
             return out, None, placed(gast.Call(call.func, args, others), call), None
         if isinstance(known, np.ufunc) and known.nout == 1 and len(args) == known.nin + 1 and not words:
             return args[-1], None, placed(gast.Call(call.func, args[:-1], []), call), None
@@ -172,16 +177,27 @@ class WritingCalls:
 
         return make
 
-    def repeated(self, node, call):
-        """What is written at an index, where it is repeated as often as there are places."""
+    def repeated(self, node, call, apart: bool = False):
+        """What is written at an index, where it is repeated as often as there are places.
+
+        `apart`: NumPy reads it while it writes.
+        """
 
         def make(array, place):
             thing = self.expression(node)
+            if apart:
+                self.see_apart(thing, array, call)
             if self.type_of(thing).kind is Kind.NUMBER:
                 return thing
             return self.resized(thing, self.op(operator.getitem, [array, place], {}, call), call)
 
         return make
+
+    def see_apart(self, thing, array, node) -> None:
+        """Refuse what may be read of an array after some of it has been written into `array`, which is the same."""
+        own = {id(r.root()) for r in self.regions_of(array)}
+        if any(id(r.root()) in own for r in self.regions_of(thing)):
+            self.refuse(f"{text(node)} may read what it has written before", node)
 
     def resized(self, thing, places, call):
         """What fills `places`, of an array that is repeated or cut off."""
@@ -197,7 +213,7 @@ class WritingCalls:
         if function is np.put and len(args) == 3:
             return self.flat(args[0], call), args[1], self.repeated(args[2], call), None
         if function is np.place and len(args) == 3 and self.is_mask(args[1]) and self.has_entries(args[2]):
-            return args[0], args[1], self.repeated(args[2], call), None
+            return args[0], args[1], self.repeated(args[2], call, apart=True), None
         if function is not np.fill_diagonal or len(args) != 2 or not isinstance(args[0], gast.Name):
             return None
         t = self.type_of(self.expression(args[0])) if args[0].id in self.env else ir.UNKNOWN
@@ -207,11 +223,11 @@ class WritingCalls:
             each = gast.parse(f"arange(min({args[0].id}.shape))").body[0].value
             each.func, each.args[0].func = attribute(call.func, "arange"), attribute(call.func, "min")
             index = placed(gast.Tuple([each, copy.deepcopy(each)], gast.Load()), call)
-            return args[0], index, self.repeated(args[1], call), None
+            return args[0], index, self.repeated(args[1], call, apart=True), None
         column = gast.parse(f"{args[0].id}.shape[1]").body[0].value
         step = placed(gast.BinOp(column, gast.Add(), gast.Constant(1, None)), call)
         end = placed(gast.BinOp(column, gast.Mult(), column), call)
-        return self.flat(args[0], call), gast.Slice(None, end, step), self.repeated(args[1], call), None
+        return self.flat(args[0], call), gast.Slice(None, end, step), self.repeated(args[1], call, apart=True), None
 
     def along_axis(self, call, args: list, words: dict) -> tuple | None:
         """``np.put_along_axis(a, i, v, 1)`` as ``a[np.arange(len(a))[:, None], i] = v``."""

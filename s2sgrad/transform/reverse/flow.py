@@ -278,7 +278,7 @@ class Flow(Operations):
                 if c in written:
                     ends[c, path] = self.whole_buffer(slot, found)
                     continue
-                ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
+                ends[c, path] = self.zeros_of_turn(c, slot) if found is None else self.finished(slot, found)
                 if parameters[c, path].type.dtype == "float64":
                     handed = [types.type_of(x).dtype for x in (before, ends[c, path]) if x is not None]
                     doubles = doubles and all(dtype == "float64" for dtype in handed)
@@ -294,6 +294,21 @@ class Flow(Operations):
         self.require_spent()
         self.scope, self.build = outer, build
         self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers)
+
+    def zeros_of_turn(self, c: ir.Carried, slot):
+        """A zero cotangent for the turn before; before the first one there may be no container to ask for shapes."""
+        if not slot[1] or c.initial != Constant(None) or c.parameter.partial:
+            return self.zeros(slot)
+        build = self.build
+        there = build.op(operator.is_not, c.parameter, Constant(None))
+        self.build = build.inner([])
+        zeros, statements, self.build = self.zeros(slot), self.build.statements, build
+        if not isinstance(zeros, Value):
+            return zeros
+        result = Value(zeros.name, zeros.type)
+        ways = ir.Block(statements, (zeros,)), ir.Block([], (Constant(None),))
+        build.add(ir.If(there, *ways, (result,), build.location))
+        return result
 
     def enter(self, c: ir.Carried, g, entering: dict) -> None:
         """Note the cotangents that come into the backward loop from after the loop."""
