@@ -399,6 +399,10 @@ def many_energies(x, item, pairs):
     return total
 
 
+def scaled_tanh(x, k, q):
+    return np.sum(np.tanh(x) * k * q[0]) / len(x) + q[1]
+
+
 class TestExport:
     def test_it_runs_without_the_package(self, tmp_path):
         path = tmp_path / "exported.py"
@@ -425,6 +429,30 @@ class TestExport:
         names: dict = {}
         exec((tmp_path / "exported.py").read_text(), names)
         assert np.array_equal(names[f"{f.__name__}_grad"](SQUARE), expected)
+
+    @pytest.mark.parametrize(
+        "other, match",
+        [
+            ((np.ones(3), np.ones((4, 3)), [0.5, 2.0]), "a real number k, not for an array of shape"),
+            (([1.0, 2.0, 3.0], 2.0, [0.5, 2.0]), "a real array x .* not for a list"),
+            ((np.ones((3, 3)), 2.0, [0.5, 2.0]), "a real array x .* not for an array of shape"),
+            ((np.ones(3), 2.0, [0.5, np.ones(3)]), r"a real number q\[1\], not for an array"),
+            ((np.ones(3) * 1j, 2.0, [0.5, 2.0]), "of complex numbers"),
+            ((np.ones(3), 2.0 + 1j, [0.5, 2.0]), "a real number k, not for a complex of complex numbers"),
+        ],
+    )
+    def test_arguments_of_another_kind(self, other, match, tmp_path):
+        g = grad(scaled_tanh, (0, 1, 2))
+        given = np.array([0.5, 1.0, 2.0]), 2.0, [0.5, 2.0]
+        expected = g(*given)
+        g.export(tmp_path / "exported.py")
+        names: dict = {}
+        exec((tmp_path / "exported.py").read_text(), names)
+        exported = names["scaled_tanh_grad"]
+        assert repr(exported(*given)) == repr(expected)
+        exported(np.ones(7), np.float64(3.0), [0.5, np.float64(2.0)])
+        with pytest.raises(TypeError, match=f"made for .*{match}"):
+            exported(*other)
 
     def test_objects_of_another_class(self, tmp_path):
         g = grad(energies)

@@ -18,6 +18,7 @@ import types
 import numpy as np
 
 from s2sgrad.errors import ExportError
+from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, spelling
 from s2sgrad.transform.emit.naming import candidates
 from s2sgrad.transform.emit.printer import literal
@@ -72,6 +73,7 @@ class _Exporter:
         self.definitions: list = []
 
     def text(self) -> str:
+        asked = self.asked()
         for unit in self.emitted.units:
             namespace = unit.function.namespace
             cells = {name: _content(cell) for name, cell in namespace.cells.items()}
@@ -85,15 +87,17 @@ class _Exporter:
         if self.data:
             parts.append("\n".join(self.data))
         head = self.header() + "".join("\n\n" + part for part in parts)
-        return "\n\n\n".join([head, *self.definitions, self.asked()])
+        return "\n\n\n".join([head, *self.definitions, asked])
 
     def asked(self) -> str:
-        """The functions; the one to call asks first whether objects are of the classes whose methods are in it."""
+        """The functions; the one to call asks first whether its arguments are of the kinds that they were made for."""
         top, source = self.emitted.units[0].function, self.emitted.source
         names = (n for n in candidates("item") if not re.search(rf"\b{n}\b", source))
         asked = [line for p in top.parameters for line in _asking(p.value.type, p.value.name, "    ", names)]
         if not asked:
             return source
+        if any("made_for(" in line for line in asked):
+            self.require("made_for", arrays.made_for, top.name)
         first = ast.parse(source).body[0].body[0]
         place = first.end_lineno if top.doc else first.lineno - 1
         lines = source.splitlines()
@@ -236,7 +240,7 @@ class _Exporter:
 
 
 def _asking(t: ir.Type, place: str, indent: str, names):
-    """Lines that raise where an object in what `place` stands for is of another class than in `t`.
+    """Lines that raise where what `place` stands for, or something in it, is of another kind than in `t`.
 
     `names` are some that mean nothing else in the function, for what it goes through.
     """
@@ -245,7 +249,11 @@ def _asking(t: ir.Type, place: str, indent: str, names):
         yield f'{indent}if type({place}).__name__ != "{name}":'
         told = literal(f"made for {place} of class {name}, not ")
         yield f"{indent}    raise TypeError({told} + type({place}).__name__)"
-    if t.items is None and t.element is not None:
+    known = t.kind is ir.Kind.NUMBER and t.dtype is not None or t.kind is ir.Kind.ARRAY and t.ndim is not None
+    if known:
+        of_complex = None if t.dtype is None else not t.is_real
+        yield f"{indent}made_for({place}, {literal(place)}, {t.ndim}, {of_complex})"
+    if t.items is None and t.element is not None and t.element.kind is not ir.Kind.NUMBER:
         each = next(names)
         inner = list(_asking(t.element, each, indent + "    ", names))
         yield from [f"{indent}for {each} in {place}:", *inner] if inner else []
