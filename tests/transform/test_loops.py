@@ -340,3 +340,22 @@ def test_only_pythons_own_range_surely_has_entries():
     call = ir.Code(gast.parse("range(3)").body[0].value, {}, ir.UNKNOWN)
     assert has_entries(call, ir.Namespace({}))
     assert not has_entries(call, ir.Namespace({"range": lambda n: []}))
+
+
+def test_a_mixed_second_derivative_of_what_a_loop_binds_and_a_store_changes():
+    def f(x, w):
+        h = np.zeros(2)
+        for _ in range(2):
+            for _ in range(2):
+                v = np.append(x, h)
+            z = w @ v
+            v[0] = 0.0
+            h = z[:2]
+        return np.sum(h * h)
+
+    def slope(mode):
+        first = grad(f, 1, mode=mode)
+        return grad(lambda x, w: np.sum(np.sin(first(x, w))), mode=mode)
+
+    x, w = np.array([0.3, 0.4]), np.arange(16.0).reshape(4, 4) / 10
+    np.testing.assert_allclose(slope("compiled")(x, w), slope("tape")(x, w), rtol=1e-12)

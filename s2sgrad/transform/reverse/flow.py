@@ -276,9 +276,15 @@ class Flow(Operations):
                 slot = (c.parameter, path)
                 found = scope.pop(slot)
                 if c in written:
-                    ends[c, path] = self.whole_buffer(slot, found)
+                    make = functools.partial(self.whole_buffer, slot, found)
+                    ends[c, path] = make() if found is None else self.of_turn(c, make)
                     continue
-                ends[c, path] = self.zeros_of_turn(c, slot) if found is None else self.finished(slot, found)
+                if found is not None:
+                    ends[c, path] = self.finished(slot, found)
+                elif path:
+                    ends[c, path] = self.of_turn(c, functools.partial(self.zeros, slot))
+                else:
+                    ends[c, path] = self.zeros(slot)
                 if parameters[c, path].type.dtype == "float64":
                     handed = [types.type_of(x).dtype for x in (before, ends[c, path]) if x is not None]
                     doubles = doubles and all(dtype == "float64" for dtype in handed)
@@ -295,18 +301,18 @@ class Flow(Operations):
         self.scope, self.build = outer, build
         self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers)
 
-    def zeros_of_turn(self, c: ir.Carried, slot):
-        """A zero cotangent for the turn before; before the first one there may be no container to ask for shapes."""
-        if not slot[1] or c.initial != Constant(None) or c.parameter.partial:
-            return self.zeros(slot)
+    def of_turn(self, c: ir.Carried, make):
+        """What `make` builds for the turn before, of what it has bound; before the first one nothing may be there."""
+        if c.initial != Constant(None) or c.parameter.partial:
+            return make()
         build = self.build
         there = build.op(operator.is_not, c.parameter, Constant(None))
         self.build = build.inner([])
-        zeros, statements, self.build = self.zeros(slot), self.build.statements, build
-        if not isinstance(zeros, Value):
-            return zeros
-        result = Value(zeros.name, zeros.type)
-        ways = ir.Block(statements, (zeros,)), ir.Block([], (Constant(None),))
+        made, statements, self.build = make(), self.build.statements, build
+        if not isinstance(made, Value):
+            return made
+        result = Value(made.name, made.type)
+        ways = ir.Block(statements, (made,)), ir.Block([], (Constant(None),))
         build.add(ir.If(there, *ways, (result,), build.location))
         return result
 
