@@ -305,8 +305,11 @@ class Flow(Operations):
         """What `make` builds for the turn before, of what it has bound; before the first one nothing may be there."""
         if c.initial != Constant(None) or c.parameter.partial:
             return make()
-        build = self.build
-        there = build.op(operator.is_not, c.parameter, Constant(None))
+        build, t = self.build, c.parameter.type
+        if t.kind is Kind.ARRAY and t.ndim:  # a copy of None is an array of no axes
+            there = build.op(np.ndim, c.parameter)
+        else:
+            there = build.op(operator.is_not, c.parameter, Constant(None))
         self.build = build.inner([])
         made, statements, self.build = make(), self.build.statements, build
         if not isinstance(made, Value):
