@@ -155,9 +155,8 @@ def promoted_pairs(tree, twin) -> list:
     """What `hand_back` needs: each container and leaf of a tree, what was promoted of it, and what was in both."""
     items = None if tree is twin else _items_of(tree)
     if items is None:
-        copied = tree is not twin and type(tree) is np.ndarray
-        contents = (twin.copy(), tree.copy()) if copied else (None, None)
-        return [(tree, twin, *contents)]
+        before = twin.copy() if tree is not twin and type(tree) is np.ndarray else None
+        return [(tree, twin, before, before)]
     inside = _items_of(twin)
     found = [(tree, twin, dict(inside), items)]
     for key, item in items.items():
@@ -184,7 +183,8 @@ def hand_back(pairs: list) -> None:
         if isinstance(twin, tuple) or not _is_changed(twin, before):
             continue
         if isinstance(mine, np.ndarray):
-            mine[...] = twin
+            changed = twin != before
+            mine[changed] = twin[changed]
             continue
         after = _items_of(twin)
         now = {key: own.get(id(item), item) for key, item in after.items()}
@@ -216,23 +216,31 @@ def require_alone(pairs: list, arguments, name: str) -> None:
     s2sgrad.errors.ArgumentError: f changes a ndarray with integers that is also in another argument, shares memory \
 with one, or is reached otherwise: f is differentiated by it, so that it got a copy of floats. Pass a copy of it
     """
-    for mine, twin, before, own in pairs:
-        if _is_changed(mine, own) or _is_changed(twin, before) and _is_shared(mine, arguments):
-            raise ArgumentError(
-                f"{name} changes {_article(type(mine))} with integers that is also in another argument, shares memory "
-                f"with one, or is reached otherwise: {name} is differentiated by it, so that it got a copy of floats. "
-                f"Pass a copy of it"
-            )
+    changed = [mine for mine, twin, before, _ in pairs if _is_changed(twin, before)]
+    shared = _shared(changed, arguments) if changed else []
+    shared += [mine for mine, _, _, own in pairs if _is_changed(mine, own)]
+    if shared:
+        raise ArgumentError(
+            f"{name} changes {_article(type(shared[0]))} with integers that is also in another argument, shares memory "
+            f"with one, or is reached otherwise: {name} is differentiated by it, so that it got a copy of floats. "
+            f"Pass a copy of it"
+        )
 
 
-def _is_shared(part, tree) -> bool:
-    """Is a list, dict, object or array in a tree twice, or does the array share memory with another one there?"""
-    met = [*_changeable(tree)]
-    ids = [id(x) for x in met]
-    twice = [x for x in met if ids.count(id(x)) > 1]
-    if any(part is x for one in twice for x in (*_changeable(one), *arrays_in(one))):
-        return True
-    return isinstance(part, np.ndarray) and sum(np.may_share_memory(part, x) for x in arrays_in(tree)) > 1
+def _shared(parts: list, tree) -> list:
+    """Those of some lists, dicts, objects and arrays in a tree that are in it twice, or share memory there."""
+    met: dict = {}
+    for x in _changeable(tree):
+        met.setdefault(id(x), []).append(x)
+    twice = [x for x, *more in met.values() if more]
+    inside = {id(x) for one in twice for x in (*_changeable(one), *arrays_in(one))}
+    everything = arrays_in(tree)
+    return [
+        part
+        for part in parts
+        if id(part) in inside
+        or (isinstance(part, np.ndarray) and sum(np.may_share_memory(part, x) for x in everything) > 1)
+    ]
 
 
 def _is_changed(tree, before) -> bool:
@@ -240,7 +248,7 @@ def _is_changed(tree, before) -> bool:
     if before is None:
         return False
     if isinstance(before, np.ndarray):
-        return not np.array_equal(tree, before, equal_nan=before.dtype.kind in "fc")
+        return not np.array_equal(tree.astype(before.dtype, copy=False), before, equal_nan=True)
     after = _items_of(tree)
     return list(after) != list(before) or any(item is not before[key] for key, item in after.items())
 

@@ -160,10 +160,14 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
         leaves = []  # (value, node or None) of all differentiated leaves
         shapes = []  # per differentiated argument: how many leaves, and what rebuilds it of them
         turned = {}
+        first = len(session.holders)
         for k, value in zip(differentiate, inputs, strict=True):
             before = len(leaves)
             turned[k], rebuild = session.differentiated(value, leaves)
             shapes.append((len(leaves) - before, rebuild))
+        given = []
+        if outer is not None:
+            given, session.holders[first:] = session.holders[first:], []
         call_args = [turned[i] if i in turned else session.turn(a) for i, a in enumerate(args)]
         call_kwargs = {k: turned[k] if k in turned else session.turn(a) for k, a in kwargs.items()} if kwargs else {}
         try:
@@ -178,6 +182,8 @@ def tape_vjp(function, args, kwargs, differentiate, *, once=False):
             if outer is None:
                 session.check()
                 _refuse_caught()
+            else:
+                session.leave(given)
         except Exception as error:
             if outer is None and not isinstance(error, S2SGradError):
                 _explain(error)

@@ -151,8 +151,7 @@ class Session:
             if itself:
                 self.reached[id(holder)] = holder
             if isinstance(holder, (*_HOLDERS, tuple)):
-                items = holder.values() if isinstance(holder, dict) else holder
-                queue += [(item, itself) for item in items if _may_hold_objects(item)]
+                queue += [(item, itself) for _, item in _items(holder) if _may_hold_objects(item)]
             if type(holder) in (*_HOLDERS, tuple):
                 continue
             self.meet_class(type(holder))
@@ -202,6 +201,7 @@ class Session:
         if function.__kwdefaults__:
             twin.__kwdefaults__ = {name: self.turn(value) for name, value in function.__kwdefaults__.items()}
         twin.__dict__ = function.__dict__
+        self.containers.append(function.__dict__)
         twin.__qualname__ = function.__qualname__
         twin.__module__ = function.__module__
         twin.__doc__ = function.__doc__
@@ -439,6 +439,18 @@ class Session:
             for storage in storages:
                 require_as_shown(storage)
 
+    def leave(self, holders: list):
+        """Let go of what an inner call was given, which must not have changed it: the outer function would not see it.
+
+        What the outer function does to it afterwards is no matter of the inner call.
+        """
+        for value, twin, shown, before in holders:
+            if _is_changed(twin, shown) or _is_changed(value, before):
+                raise TapeError(
+                    f"the function of an inner derivative changes the {type(value).__name__} that it is given, within "
+                    "a recorded function, which the tape cannot follow: pass a copy of it"
+                )
+
     def close(self):
         """Leave everything outside as a plain call would have left it."""
         for storages in self.owners.values():
@@ -502,7 +514,7 @@ class Session:
             seen.add(id(holder))
             if isinstance(holder, _HOLDERS):  # whatever its class does where an item is set
                 put = next(base for base in _HOLDERS if isinstance(holder, base)).__setitem__
-                for k, item in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+                for k, item in _items(holder):
                     self._clean_item(holder, k, item, queue, put)
             if type(holder) is np.ndarray:
                 for k, item in np.ndenumerate(holder):
@@ -570,6 +582,14 @@ def _slots_of(cls) -> tuple:
     """The attributes of objects of a class that are not in a dictionary."""
     members = [(name, m) for base in cls.__mro__ if "__slots__" in vars(base) for name, m in vars(base).items()]
     return tuple([name for name, member in members if isinstance(member, types.MemberDescriptorType)])
+
+
+def _items(holder) -> list:
+    """What is in a list, tuple, dict or deque, each with its place, whatever its class says to who runs over it."""
+    if isinstance(holder, dict):
+        return list(dict.items(holder))
+    base = next(base for base in (list, tuple, collections.deque) if isinstance(holder, base))
+    return list(enumerate(base.__iter__(holder)))
 
 
 def _contents(container):

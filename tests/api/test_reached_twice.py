@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 
-from s2sgrad import value_and_grad
+from s2sgrad import grad, value_and_grad
 from s2sgrad.errors import S2SGradError
 
 
@@ -190,3 +190,114 @@ def test_arrays_of_integers_that_are_only_read_may_be_one(mode):
     x = np.array([1, 2, 3])
     value, g = value_and_grad(lambda x, y: np.sum(x * y), mode=mode)(x, x)
     assert value == 14.0 and g.tolist() == [1.0, 2.0, 3.0]
+
+
+# ---------------------------------------------------------------- inner derivatives
+
+
+def cubed(q):
+    return first_of(q) ** 3
+
+
+def first_of(q):
+    return q[0] if isinstance(q, list) else q["a"] if isinstance(q, dict) else q.a
+
+
+@pytest.mark.parametrize("make", [lambda x: [x], lambda x: {"a": x}, lambda x: Pair(x, 2.0)])
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+def test_what_an_inner_derivative_was_given_may_be_changed_afterwards(make, mode):
+    def f(x):
+        p = make(x)
+        for _ in range(2):
+            g = grad(cubed)(p)
+            p = copy.copy(p)
+            step = first_of(p) - 0.1 * first_of(g)
+            write(p, "a", step)
+        return first_of(p) ** 2
+
+    def in_place(x):
+        p = make(x)
+        for _ in range(2):
+            write(p, "a", first_of(p) - 0.1 * first_of(grad(cubed)(p)))
+        return first_of(p) ** 2
+
+    def plain(x):
+        for _ in range(2):
+            x = x - 0.3 * x**2
+        return x**2
+
+    for function in (f, in_place):
+        value, g = value_and_grad(function, mode=mode)(0.5)
+        np.testing.assert_allclose([value, g], value_and_grad(plain)(0.5), rtol=1e-12)
+
+
+@pytest.mark.parametrize("change", ["first", "nothing"])
+def test_what_an_inner_derivative_is_given_is_not_changed_by_it(change):
+    def inner(q, y):
+        if change == "first":
+            q[0] = q[0] * y
+        return q[0] * y
+
+    def f(x):
+        q = [x, 2.0]
+        return grad(inner)(q, 3.0)[0] * q[0]
+
+    if change == "nothing":
+        assert value_and_grad(f, mode="tape")(2.0) == (6.0, 3.0)
+    else:
+        with pytest.raises(S2SGradError, match="inner derivative changes the list"):
+            value_and_grad(f, mode="tape")(2.0)
+
+
+# ---------------------------------------------------------------- containers of classes of their own
+
+
+class Backwards(list):
+    def __iter__(self):
+        return reversed(self)
+
+
+class Prefixed(dict):
+    def items(self):
+        return [(f"p_{k}", v) for k, v in dict.items(self)]
+
+
+def test_containers_are_cleaned_past_what_their_classes_do():
+    held = Backwards([1.0, 2.0, 3.0])
+    assert value_and_grad(lambda x, c: (c.append(x), x * c[3])[1], mode="tape")(5.0, held) == (25.0, 10.0)
+    assert [list.__getitem__(held, i) for i in range(4)] == [1.0, 2.0, 3.0, 5.0] and type(held[3]) is float
+
+    def store(x, d):
+        d["b"] = x
+        return x * d["b"]
+
+    held = Prefixed(a=1.0)
+    assert value_and_grad(store, mode="tape")(5.0, held) == (25.0, 10.0)
+    assert dict(dict.items(held)) == {"a": 1.0, "b": 5.0} and type(held["b"]) is float
+
+
+def test_what_a_function_keeps_as_its_own_attributes_is_plain_afterwards():
+    def helper(x):
+        helper.last = x * 2
+        helper.cache["a"] = x * 3
+        return x * x
+
+    def f(x):
+        f.history.append(x * 2)
+        return helper(x)
+
+    helper.cache, f.history = {}, []
+    value_and_grad(f, mode="tape")(3.0)
+    assert (helper.last, helper.cache, f.history) == (6.0, {"a": 9.0}, [6.0])
+    assert {type(x) for x in (helper.last, helper.cache["a"], f.history[0])} == {float}
+
+
+def test_only_integers_that_were_written_are_handed_back():
+    d = np.array([2**60 + 1, 2])
+
+    def f(d):
+        d[1] = 5
+        return d[1] * 1.0
+
+    value_and_grad(f)(d)
+    assert d.tolist() == [2**60 + 1, 5]

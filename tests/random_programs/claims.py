@@ -174,7 +174,9 @@ def fault(said: ir.Type, value, lengths: ChainMap) -> tuple | None:
         length = _untrue_length(said, np.shape(value), lengths)
         return (f"{shown(said)}, {length}", f"of shape {np.shape(value)}") if length else None
     parts = []
-    if said.items is not None:
+    if said.kind is Kind.RECORD and said.keys is not None:
+        parts = [(item, getattr(value, key), lengths) for item, key in zip(said.items, said.keys, strict=True)]
+    elif said.items is not None:
         parts = [(item, each, lengths) for item, each in zip(said.items, held(value), strict=True)]
     elif said.element is not None:  # each has lengths of its own: a loop has saved it
         parts = [(said.element, each, begin(lengths)) for each in held(value)]
@@ -191,6 +193,8 @@ def is_covered(said: ir.Type, found: ir.Type) -> bool:
         return True  # an object that can be called
     if found.kind is not said.kind and not (said.kind is Kind.UNKNOWN and found.kind in BOTH):
         return False
+    if said.kind is Kind.RECORD:
+        return True  # what it holds itself, and what its class holds: `fault` asks for each by its name
     if found.kind not in BOTH:
         return said.items is None or (found.items is not None and len(found.items) == len(said.items))
     dtypes = types.WAYS.get(said.dtype, (said.dtype,))
