@@ -239,8 +239,9 @@ def _into(function, args, kwargs, target):
     if type(target) is tuple:
         raise TapeError(f"out= of several arrays is not followed\n  at {user_location()}")
     written = plain(target)
-    for a in args:
-        if type(a) in (list, tuple) and any(type(i) is _ndarray and np.may_share_memory(i, written) for i in plain(a)):
+    for a in map(plain, args):
+        parts = a if type(a) in (list, tuple) else (a,) if function in (np.concatenate, np.stack) else ()
+        if any(type(i) is _ndarray and np.may_share_memory(i, written) for i in parts):
             raise TapeError(f"out= shares its memory with the arrays that are joined\n  at {user_location()}")
     mask = kwargs.pop("where", True)
     where = {} if mask is True else {"where": plain(mask)}

@@ -117,3 +117,27 @@ def written_into_afterwards(x):
     hs[0][0] = 5.0
     hs[1][:] *= hs[0]
     return np.sum(hs[1])
+
+
+@program(X, 0, engine="compiled", smooth=True)
+def bound_by_no_turn_and_not_read(x, n):
+    for k in range(n):
+        h = (x * k, x[0])
+    return np.sum(h[0]) * h[1] if n else x[0] ** 3
+
+
+@program(X, engine="compiled", smooth=True)
+def read_in_the_loop_and_after_it(x):
+    s = 0.0
+    for i in range(3):
+        h = (x * i,)
+        s = s + np.sum(h[0] ** 2)
+    return s * np.sum(h[0])
+
+
+@program(X, engine="compiled", smooth=True)
+def a_dict_changed_in_each_turn(x):
+    for r in (x, x * 2):
+        h = {"a": x * r}
+        h["a"] = h["a"] * x
+    return np.sum(h["a"])

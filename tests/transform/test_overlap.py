@@ -50,9 +50,14 @@ def joined_by_rows(a, b):
     np.stack((b[3:], b[:3]), out=a.reshape(2, 3))
 
 
+def rows_joined(a, b):
+    m = b.reshape(2, 3)
+    np.stack(m[::-1], out=a.reshape(2, 3))
+
+
 OVERLAPPING = [
     flat_step, flat_shifted, flat_places, flat_chosen, flat_whole, placed, placed_in_a_part, on_the_diagonal, joined,
-    joined_by_rows,
+    joined_by_rows, rows_joined,
 ]  # fmt: skip
 
 

@@ -125,6 +125,7 @@ class Calls:
             return self.inert(node) if self.is_plain(arguments) else self.with_other_fields(arguments, node)
         if function in self.session.plain(CONSUMING, function):
             self.used_up.update(map(id, node.args))
+            self.at_once.update(map(id, node.args))
             node = self.consumed(node)
             if function is sorted:
                 return self.sorted_list(node)

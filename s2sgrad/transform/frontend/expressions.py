@@ -286,7 +286,8 @@ class Expressions(InertExpressions):
             if known is not None and self.is_plain_function(known.value):
                 return False
             if known is not None and known.value in self.session.plain(BY_KEY, known.value):
-                return any(self.flows_out(a, bound) for a in node.args)  # what the key gives is only compared
+                given = [*node.args, *(k.value for k in node.keywords if k.arg != "key")]
+                return any(self.flows_out(a, bound) for a in given)  # what the key gives is only compared
         if isinstance(node, syntax.COMPREHENSIONS):
             bound = bound.union(*(self.names.stores(g.target) for g in node.generators))
         return any(self.flows_out(child, bound) for child in syntax.children(node))

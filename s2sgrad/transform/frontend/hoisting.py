@@ -267,13 +267,13 @@ class _WithLists(gast.NodeTransformer):
         return node if isinstance(node, (*syntax.FUNCTIONS, gast.ClassDef)) else super().visit(node)
 
     def visit_Assign(self, node):
-        if all(isinstance(t, (gast.Tuple, gast.List)) for t in node.targets):
-            target = node.targets[0] if len(node.targets) == 1 else None
-            return changed(node, ("value",), self.taken_apart(target, node.value))
-        return node
+        target, *others = node.targets
+        if others or not isinstance(target, (gast.Tuple, gast.List)):  # another one would get what is left
+            return node
+        return changed(node, ("value",), self.taken_apart(target, node.value))
 
     def taken_apart(self, target, value):
-        """`value`, whose items go to `target`, each to its own: None where these are several."""
+        """`value`, whose items go to `target`, each to its own."""
         displays = isinstance(target, (gast.Tuple, gast.List)) and isinstance(value, (gast.Tuple, gast.List))
         if not displays or len(target.elts) != len(value.elts):
             return self.listed(value)

@@ -24,7 +24,9 @@ from s2sgrad.transform.frontend.kinds import (
     BOOL,
     BY_KEY,
     CONTAINERS,
+    EAGER,
     EFFECTLESS,
+    LAZY,
     MISSING,
     MODULE_DATA,
     NUMERIC,
@@ -239,7 +241,7 @@ class InertExpressions:
         return TEXT, False, pure, []
 
     def facts_Lambda(self, node, bound):
-        for name in self.names.captured(node) if id(node) not in self.used_up else ():
+        for name in self.names.captured(node) if id(node) not in self.at_once else ():
             if name in self.local and name not in bound and self.bindings.get(name, 0) != 1:
                 self.refuse(f"a lambda that is passed on uses {name}, which is assigned more than once", node)
         inner = dict.fromkeys(syntax.parameters(node), ir.UNKNOWN)
@@ -255,6 +257,7 @@ class InertExpressions:
             self.refuse("a comprehension over what is named like one of its variables is not compiled", node)
         inner, pure, regions = dict(bound), True, []
         for generator in node.generators:
+            self.used_up.add(id(generator.iter))
             kind, _, clean, more = self.facts(generator.iter, inner)
             element = self.element_type(kind, generator.iter, inner)
             inner.update(self.target_types(generator.target, element))
@@ -269,8 +272,19 @@ class InertExpressions:
         return ir.Type(Kind.LIST, element=kinds[0]), cheap, pure, regions
 
     def facts_GeneratorExp(self, node, bound):
+        if id(node) not in self.at_once:
+            first, *others = node.generators
+            own = frozenset().union(bound, *(self.names.stores(g.target) for g in node.generators))
+            later = [node.elt, *(g.iter for g in others), *(c for g in node.generators for c in g.ifs)]
+            self.see_lazy(node, self.names.loads(node) - own, frozenset().union(*map(self.names.loads, later)))
         (element,), cheap, _, regions = self._comprehension(node, [node.elt], bound)
         return ir.Type(Kind.OTHER, element=element), cheap, False, regions
+
+    def see_lazy(self, node, names: frozenset, late: frozenset) -> None:
+        """Refuse an iterator that may run when its `names` are of something else: it looks for the `late` ones then."""
+        for name in sorted(names & self.local):
+            if name in self.mutable or name in late and self.bindings.get(name, 0) != 1:
+                self.refuse(f"an iterator that is not used up where it stands reads {name}, which is changed", node)
 
     def facts_SetComp(self, node, bound):
         _, cheap, pure, regions = self._comprehension(node, [node.elt], bound)
@@ -456,13 +470,13 @@ class InertExpressions:
 
     def facts_Call(self, node, bound):
         node = self.as_method_call(node) if self.names.loads(node.func).isdisjoint(bound) else node
-        self.see_key(node, bound)
+        known = self.static(node.func, bound)
+        self.see_used_up(node, known)
         arguments, cheap, pure, regions = self.all_facts([*node.args, *(k.value for k in node.keywords)], bound)
         for keyword in node.keywords:
             if keyword.arg == "out" and not is_none(keyword.value):
                 self.write(keyword.value, node, bound)
                 pure = False
-        known = self.static(node.func, bound)
         if self.write_out(node, known, bound):
             pure = False
         if known is not None:
@@ -483,12 +497,19 @@ class InertExpressions:
             return self._method_call(node, arguments, pure, regions, bound)
         self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
 
-    def see_key(self, node, bound) -> None:
-        """What orders the elements of a list is called at once, and not kept."""
-        keys = [k.value for k in node.keywords if k.arg == "key" and isinstance(k.value, gast.Lambda)]
-        known = self.static(node.func, bound) if keys else None
-        if known is not None and known.value in self.session.plain(BY_KEY, known.value):
-            self.used_up.update(map(id, keys))
+    def see_used_up(self, node, known) -> None:
+        """Note what a call runs over, or calls, before anything else happens; refuse what it may run over later."""
+        function = None if known is None else known.value
+        iterators = [a for a in node.args if isinstance(a, (gast.GeneratorExp, gast.Call))]
+        if function in self.session.plain(EAGER, function):
+            self.used_up.update(map(id, iterators))
+            self.at_once.update(map(id, iterators))
+        if function in self.session.plain(BY_KEY, function):
+            self.at_once.update(id(k.value) for k in node.keywords if k.arg == "key")
+        if function in self.session.plain(LAZY, function) or getattr(function, "__module__", None) == "itertools":
+            if id(node) not in self.used_up:
+                self.see_lazy(node, self.names.loads(node), frozenset())
+            self.used_up.update(map(id, iterators))
 
     def write_out(self, node, known, bound) -> bool:
         """Register a write to the array that a call has for its result among its positional arguments."""

@@ -1,7 +1,9 @@
 """Small questions about values, types and literals that all of the frontend asks."""
 
 import dataclasses
+import functools
 import inspect
+import math
 from collections.abc import Mapping
 from types import FunctionType
 
@@ -47,6 +49,9 @@ PLAIN_BUILTINS = frozenset(
     ]
 )
 EFFECTLESS = PLAIN_BUILTINS - {print}
+EAGER = frozenset({sum, max, min, list, tuple, sorted, any, all, set, frozenset, dict, math.prod, math.fsum})
+EAGER |= {functools.reduce, np.fromiter}
+LAZY = frozenset({map, zip, enumerate, reversed, iter, filter})  # as what `itertools` offers
 BY_KEY = frozenset({sorted, min, max})  # which order what they are given, by what `key` says of it
 
 MISSING = resolve.MISSING

@@ -213,6 +213,7 @@ class Lowering(
         self.renaming: set = set()  # the ids of names that get another name
         self.needed: set = set()  # the ids of names that must not be None where they stand
         self.used_up: set = set()  # the ids of expressions whose value is used up at once
+        self.at_once: set = set()  # those of them that are so before anything else happens, and functions called so
         self.written_names = None  # all that stand in the text, those of inner scopes too
         self.collecting: dict = {}
         self.changing: set = set()

@@ -182,7 +182,8 @@ class Unrolling:
         if function is range and counted:
             bounds = [self.literal_key(a) for a in iterable.args]
             known = all(type(b) is int for b in bounds) and 0 not in bounds[2:]
-            return [number(i) for i in range(*bounds)[: MOST_ITEMS + 1]] if known else None
+            counts = range(*bounds) if known else None
+            return None if counts is None or len(counts) > MOST_ITEMS else list(map(number, counts))
         if function is reversed and len(iterable.args) == 1:
             inner = self.rounds(iterable.args[0], target, counted)
             return None if inner is None else inner[::-1]
@@ -286,7 +287,9 @@ class Unrolling:
 
 def assignments(target, expression) -> list:
     """``target = expression``, a tuple element by element."""
-    if isinstance(target, (gast.Tuple, gast.List)) and isinstance(expression, gast.Tuple):
+    alike = isinstance(target, (gast.Tuple, gast.List)) and isinstance(expression, gast.Tuple)
+    alike = alike and len(target.elts) == len(expression.elts)
+    if alike and not any(isinstance(e, gast.Starred) for e in (*target.elts, *expression.elts)):
         pairs = zip(target.elts, expression.elts, strict=True)
         return [s for t, e in pairs for s in assignments(t, e)]
     return [gast.Assign([target], expression, None)]

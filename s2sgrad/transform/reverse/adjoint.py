@@ -16,6 +16,7 @@ from s2sgrad.transform.analysis.repeats import repeats
 from s2sgrad.transform.build import Builder
 from s2sgrad.transform.ir import Kind, Value
 from s2sgrad.transform.reverse.activity import keys
+from s2sgrad.transform.reverse.collecting import unset
 from s2sgrad.transform.reverse.cotangents import Scope
 from s2sgrad.transform.reverse.flow import Flow
 
@@ -53,6 +54,7 @@ class Adjoint(Flow):
         self.build.unstable = self.memory.is_written
         self.same = repeats(function.body, self.memory.is_volatile)
         self.origins = origins(function.body)
+        self.unset = unset(function.body)
         self.forward = walk.defined(function.body) | {p.value for p in function.parameters}
         for v in self.forward:
             v.type = types.with_names(v.type)  # it has a shape, in each turn of a loop

@@ -1,5 +1,6 @@
 """Adds to cotangents and hands them out: the bookkeeping under the reverse pass."""
 
+import functools
 import operator
 
 import numpy as np
@@ -290,6 +291,30 @@ class Collecting:
 
     def new_zeros(self, slot):
         """A zero cotangent of what is no number, made now."""
+        if not slot[1]:
+            return self.zeros_like(slot)
+        return self.if_bound(slot[0], functools.partial(self.zeros_like, slot))
+
+    def if_bound(self, value: Value, make):
+        """What `make` builds; None where a loop has not bound `value` yet, so that nothing can be asked of it."""
+        if value not in self.unset:
+            return make()
+        build, t = self.build, value.type
+        if t.kind is Kind.ARRAY and t.ndim:  # a copy of None is an array of no axes
+            there = build.op(np.ndim, value)
+        else:
+            there = build.op(operator.is_not, value, Constant(None))
+        self.build = build.inner([])
+        made, statements, self.build = make(), self.build.statements, build
+        if not isinstance(made, Value):
+            return made
+        result = Value(made.name, made.type)
+        ways = ir.Block(statements, (made,)), ir.Block([], (Constant(None),))
+        build.add(ir.If(there, *ways, (result,), build.location))
+        return result
+
+    def zeros_like(self, slot):
+        """A zero cotangent of what is surely there."""
         t = slot_type(slot)
         name = slot_name(slot)
         if t.kind is Kind.ARRAY and t.ndim != 0 and (t.dtype or "").startswith(("float", "complex")):
@@ -328,6 +353,13 @@ class Collecting:
 def reads(s, v: Value) -> bool:
     """Does a statement, or one in it, read the contents of a value?"""
     return v in contents_read(ir.Block([s]))
+
+
+def unset(block: ir.Block) -> set:
+    """What loops bind first, as it is at the beginning of a turn and after the loop: None where no turn has been."""
+    loops = [s for s in walk.statements(block) if isinstance(s, ir.For)]
+    first = [c for s in loops for c in s.carried if c.initial == Constant(None) and not c.parameter.partial]
+    return {v for c in first for v in (c.parameter, c.result)}
 
 
 def absent(x) -> bool:

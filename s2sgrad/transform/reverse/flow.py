@@ -277,14 +277,9 @@ class Flow(Operations):
                 found = scope.pop(slot)
                 if c in written:
                     make = functools.partial(self.whole_buffer, slot, found)
-                    ends[c, path] = make() if found is None else self.of_turn(c, make)
+                    ends[c, path] = make() if found is None else self.if_bound(c.parameter, make)
                     continue
-                if found is not None:
-                    ends[c, path] = self.finished(slot, found)
-                elif path:
-                    ends[c, path] = self.of_turn(c, functools.partial(self.zeros, slot))
-                else:
-                    ends[c, path] = self.zeros(slot)
+                ends[c, path] = self.zeros(slot) if found is None else self.finished(slot, found)
                 if parameters[c, path].type.dtype == "float64":
                     handed = [types.type_of(x).dtype for x in (before, ends[c, path]) if x is not None]
                     doubles = doubles and all(dtype == "float64" for dtype in handed)
@@ -300,24 +295,6 @@ class Flow(Operations):
         self.require_spent()
         self.scope, self.build = outer, build
         self.finish(s, forward, inner, scope, entering, parameters, ends, sources, rows, written, buffers)
-
-    def of_turn(self, c: ir.Carried, make):
-        """What `make` builds for the turn before, of what it has bound; before the first one nothing may be there."""
-        if c.initial != Constant(None) or c.parameter.partial:
-            return make()
-        build, t = self.build, c.parameter.type
-        if t.kind is Kind.ARRAY and t.ndim:  # a copy of None is an array of no axes
-            there = build.op(np.ndim, c.parameter)
-        else:
-            there = build.op(operator.is_not, c.parameter, Constant(None))
-        self.build = build.inner([])
-        made, statements, self.build = make(), self.build.statements, build
-        if not isinstance(made, Value):
-            return made
-        result = Value(made.name, made.type)
-        ways = ir.Block(statements, (made,)), ir.Block([], (Constant(None),))
-        build.add(ir.If(there, *ways, (result,), build.location))
-        return result
 
     def enter(self, c: ir.Carried, g, entering: dict) -> None:
         """Note the cotangents that come into the backward loop from after the loop."""
