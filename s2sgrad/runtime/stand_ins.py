@@ -21,6 +21,9 @@ from s2sgrad.runtime.views import extract, item_step, replace
 
 
 def copyto(dst, src, casting="same_kind", where=True):
+    kind, whole = np.asarray(plain(src)).dtype, type(src) is int and dst.dtype.kind in "iu"
+    if not whole and not np.can_cast(kind, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}")
     if where is True:
         if src is dst:
             return  # NumPy does not ask whether it may be written to

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from s2sgrad import value_and_grad
 from s2sgrad.errors import TapeError
 from s2sgrad.runtime.fallback import tape_vjp
 from s2sgrad.runtime.views import overlaps_itself
@@ -221,3 +222,38 @@ def test_results_that_are_cut_to_integers_have_no_derivative():
         return np.sum(b * x)
 
     np.testing.assert_array_equal(grad(f)(np.array([1.5, 2.25])), [3.0, 4.0])
+
+
+INTO_OTHERS = {
+    "copyto": lambda a: np.copyto(a, -1.5),
+    "copyto of an array": lambda a: np.copyto(a, np.array([0.5, 1.5])),
+    "copyto of a list": lambda a: np.copyto(a, [0.5, 2.5]),
+    "copyto of an integer": lambda a: np.copyto(a, 3),
+    "copyto where": lambda a: np.copyto(a, -1.5, where=a > 0),
+    "copyto of any kind": lambda a: np.copyto(a, 1.5, casting="unsafe"),
+    "put": lambda a: np.put(a, [0, 1], np.array([0.5, 1.5])),
+    "place": lambda a: np.place(a, a > 0, [0.5]),
+    "putmask": lambda a: np.putmask(a, a > 0, np.array([0.5, 2.0])),
+    "fill": lambda a: a.fill(0.5),
+    "out": lambda a: np.add(a, 0.5, out=a),
+    "out of a sum": lambda a: np.sum(np.array([[0.5, 1.5]]), axis=0, out=a),
+    "add.at": lambda a: np.add.at(a, [0], 0.5),
+}
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+@pytest.mark.parametrize("dtype", [int, "u1", "i1", "f4", bool, complex])
+@pytest.mark.parametrize("write", INTO_OTHERS.values(), ids=INTO_OTHERS.keys())
+def test_arrays_of_other_kinds_are_written_as_numpy_does_or_not(write, dtype, mode):
+    def f(x):
+        a = np.array([1, 2]).astype(dtype)
+        write(a)
+        return x * np.sum(np.abs(a))
+
+    def outcome(function):
+        try:
+            return float(function())
+        except Exception as error:
+            return type(error)
+
+    assert outcome(lambda: value_and_grad(f, mode=mode)(2.0)[0]) == outcome(lambda: f(2.0))
