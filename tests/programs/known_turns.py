@@ -114,7 +114,7 @@ def softmax(x):
 
 @program(X, engine="compiled")
 def taken_apart_map(x):
-    a, b, c = map(softmax, (x, 2 * x, x * x))
+    a, b, c = map(softmax, [x, 2 * x, x * x])
     return np.sum(a * b * c)
 
 
