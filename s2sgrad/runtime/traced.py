@@ -376,9 +376,12 @@ def _put(self, indices, values, mode="raise"):
 
 
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    if not copy and plain(self).astype(dtype, order, casting, subok, copy=False) is plain(self):
+    data = plain(self)
+    if not copy and data.dtype == dtype and type(data) is not _ndarray:
         return self
-    raw = plain(self).astype(dtype, order, casting, subok, True)
+    raw = data.astype(dtype, order, casting, subok, copy)
+    if raw is data:
+        return self
     node = self.node
     if node is not None:
         require_numeric(raw.dtype)

@@ -403,6 +403,14 @@ def scaled_tanh(x, k, q):
     return np.sum(np.tanh(x) * k * q[0]) / len(x) + q[1]
 
 
+def exported_from(derivative, folder) -> dict:
+    """What the file has, by name, that a derivative is exported to."""
+    derivative.export(folder / "exported.py")
+    names: dict = {}
+    exec((folder / "exported.py").read_text(), names)
+    return names
+
+
 class TestExport:
     def test_it_runs_without_the_package(self, tmp_path):
         path = tmp_path / "exported.py"
@@ -425,10 +433,7 @@ class TestExport:
     def test_helpers_that_may_refuse(self, f, tmp_path):
         g = grad(f, mode="compiled")
         expected = g(SQUARE)
-        g.export(tmp_path / "exported.py")
-        names: dict = {}
-        exec((tmp_path / "exported.py").read_text(), names)
-        assert np.array_equal(names[f"{f.__name__}_grad"](SQUARE), expected)
+        assert np.array_equal(exported_from(g, tmp_path)[f"{f.__name__}_grad"](SQUARE), expected)
 
     @pytest.mark.parametrize(
         "other, match",
@@ -445,10 +450,7 @@ class TestExport:
         g = grad(scaled_tanh, (0, 1, 2))
         given = np.array([0.5, 1.0, 2.0]), 2.0, [0.5, 2.0]
         expected = g(*given)
-        g.export(tmp_path / "exported.py")
-        names: dict = {}
-        exec((tmp_path / "exported.py").read_text(), names)
-        exported = names["scaled_tanh_grad"]
+        exported = exported_from(g, tmp_path)["scaled_tanh_grad"]
         assert repr(exported(*given)) == repr(expected)
         exported(np.ones(7), np.float64(3.0), [0.5, np.float64(2.0)])
         with pytest.raises(TypeError, match=f"made for .*{match}"):
@@ -458,10 +460,7 @@ class TestExport:
         g = grad(energies)
         given = 2.0, Spring(), [Spring(3.0), Spring()], {"a": Pair(Spring(2.0))}
         expected = g(*given)
-        g.export(tmp_path / "exported.py")
-        names: dict = {}
-        exec((tmp_path / "exported.py").read_text(), names)
-        exported = names["energies_grad"]
+        exported = exported_from(g, tmp_path)["energies_grad"]
         assert g.engine == "compiled" and exported(*given) == expected
         for at, other in [(1, Stiff()), (1, None), (2, [Spring(), Stiff()]), (3, {"a": Pair(Stiff())})]:
             with pytest.raises(TypeError, match="of class Spring, not"):
@@ -471,10 +470,7 @@ class TestExport:
         g = grad(many_energies)
         given = 2.0, 0.5, [Pair(Spring(float(k))) for k in range(40)]
         expected = g(*given)
-        g.export(tmp_path / "exported.py")
-        names: dict = {}
-        exec((tmp_path / "exported.py").read_text(), names)
-        exported = names["many_energies_grad"]
+        exported = exported_from(g, tmp_path)["many_energies_grad"]
         assert g.engine == "compiled" and exported(*given) == expected
         with pytest.raises(TypeError, match="of class Spring, not Stiff"):
             exported(2.0, 0.5, [*given[2][:-1], Pair(Stiff())])

@@ -3,7 +3,8 @@
 ``share`` computes nothing twice, ``fold`` says things more simply, ``prune`` drops what nobody reads,
 ``accumulate`` adds in place, ``stack`` appends to lists instead of copying them. The user's own statements
 stay as they are, except that those whose results nobody needs any more go away. ``relax`` uses the plain
-operators where zeros need no care, ``idiom`` those that NumPy does fastest, ``calls`` makes fewer of them.
+operators where zeros need no care, ``idiom`` those that NumPy does fastest, ``calls`` makes fewer of them (and says
+reductions in the user's loops as methods).
 """
 
 import dataclasses
