@@ -1,7 +1,9 @@
 """Every program of the corpus: which engine, which gradient, and what differentiation must leave alone."""
 
 import copy
+import functools
 import importlib
+import inspect
 import pathlib
 import warnings
 from types import SimpleNamespace
@@ -200,11 +202,9 @@ def test_second_order(program):
     which = program.argnums
     x = differences.widest(program.args[which])
     v = np.random.default_rng(7).normal(size=np.shape(x))
-    before, after, kwargs = program.args[:which], program.args[which + 1 :], program.kwargs
-    first = grad(program.function, which)
-
-    def slope(x):
-        return first(*before, x, *after, **kwargs)
+    names = list(inspect.signature(program.function).parameters)[which + 1 :]
+    after = dict(zip(names, program.args[which + 1 :], strict=False)) | program.kwargs
+    slope = functools.partial(grad(program.function, which), *program.args[:which], **after)
 
     def along(x):
         return np.sum(slope(x) * v)

@@ -62,7 +62,9 @@ class Collecting:
             return
         known = keys(t)
         if known is not None:
-            for key, part in self.parts(contribution, t).items():
+            perhaps_none = self.is_whole(contribution) and self.is_perhaps_unbound(value, path)
+            parts = self.parts_if_bound if perhaps_none else self.parts
+            for key, part in parts(contribution, t).items():
                 self.add(value, part, (*path, key))
             return
         if isinstance(contribution, dict | Seq):
@@ -91,6 +93,20 @@ class Collecting:
                         target.type = ir.UNKNOWN if partial else cotangent_type(item(t, key))
                 self.build.add(ir.Unpack(items, contribution, self.build.location))
         return {k: x for k, x in zip(known, items, strict=True) if not absent(x)}
+
+    def is_whole(self, contribution) -> bool:
+        """Is it one value, the parts of which are not at hand?"""
+        return isinstance(contribution, Value) and not isinstance(self.build.definitions.get(contribution), ir.Make)
+
+    def parts_if_bound(self, d: Value, t: Type) -> dict:
+        """The parts of a cotangent which is None where what it is the cotangent of is."""
+        there = self.build.op(operator.is_not, d, Constant(None))
+        get = getattr if d.type.kind is Kind.RECORD else operator.getitem
+
+        def part(key):
+            return self.build.op(get, d, Constant(key))
+
+        return {k: self.where(there, functools.partial(part, k)) for k in keys(t) if carries(item(t, k))}
 
     def together(self, contribution, t: Type):
         """The parts of a cotangent as one container."""
@@ -187,7 +203,7 @@ class Collecting:
             if v.type.kind is not Kind.ARRAY:
                 reason = f"{v.name} is needed again after an array that it may share memory with is changed"
                 raise CompileError(reason, self.build.location)
-            copies[v] = Value(v.name, v.type)
+            copies[v] = Value(v.name, v.type, partial=v.partial)
             is_there = made and isinstance(forward.statements[made - 1], ir.Op | ir.Store)
             spelling = "copy()" if is_there else None  # else it may be None, which NumPy copies as well
             forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, spelling, self.build.location))
@@ -213,7 +229,7 @@ class Collecting:
             if found is None:
                 return fresh
             return self.build.plain(Value(slot_name(slot), Type(kind)), arrays.tree_add, (fresh, found.operand), {})
-        if slot[0].partial and t.kind is not Kind.NUMBER:
+        if slot[0].partial and t.kind is not Kind.NUMBER and not (t.kind is Kind.ARRAY and t.ndim):
             reason = f"a part of {slot[0].name} is read, or it is read in a loop, and it may have no value"
             raise CompileError(reason, self.build.location)
         zeros = self.zeros(slot)
@@ -297,13 +313,18 @@ class Collecting:
 
     def if_bound(self, value: Value, make):
         """What `make` builds; None where a loop has not bound `value` yet, so that nothing can be asked of it."""
-        if value not in self.unset:
+        if (value, ()) not in self.unset:
             return make()
-        build, t = self.build, value.type
+        t = value.type
         if t.kind is Kind.ARRAY and t.ndim:  # a copy of None is an array of no axes
-            there = build.op(np.ndim, value)
+            there = self.build.op(np.ndim, value)
         else:
-            there = build.op(operator.is_not, value, Constant(None))
+            there = self.build.op(operator.is_not, value, Constant(None))
+        return self.where(there, make)
+
+    def where(self, there, make):
+        """What `make` builds where `there` holds, else None."""
+        build = self.build
         self.build = build.inner([])
         made, statements, self.build = make(), self.build.statements, build
         if not isinstance(made, Value):
@@ -312,6 +333,10 @@ class Collecting:
         ways = ir.Block(statements, (made,)), ir.Block([], (Constant(None),))
         build.add(ir.If(there, *ways, (result,), build.location))
         return result
+
+    def is_perhaps_unbound(self, value: Value, path: tuple = ()) -> bool:
+        """Is what is in a slot None in some of the turns or on some of the ways?"""
+        return value.partial or any((value, path[:i]) in self.unset for i in range(len(path) + 1))
 
     def zeros_like(self, slot):
         """A zero cotangent of what is surely there."""
@@ -356,10 +381,16 @@ def reads(s, v: Value) -> bool:
 
 
 def unset(block: ir.Block) -> set:
-    """What loops bind first, as it is at the beginning of a turn and after the loop: None where no turn has been."""
-    loops = [s for s in walk.statements(block) if isinstance(s, ir.For)]
-    first = [c for s in loops for c in s.carried if c.initial == Constant(None) and not c.parameter.partial]
-    return {v for c in first for v in (c.parameter, c.result)}
+    """The slots of what may be None: what a loop binds first, before its first turn is done, and what holds such."""
+    found = set()
+    for s in walk.statements(block):
+        if isinstance(s, ir.For):
+            first = [c for c in s.carried if c.initial == Constant(None) and not c.parameter.partial]
+            found.update((v, ()) for c in first for v in (c.parameter, c.result))
+        elif isinstance(s, ir.Make) and keys(s.target.type) is not None:
+            held = zip(keys(s.target.type), s.items, strict=True)
+            found.update((s.target, (k,)) for k, x in held if isinstance(x, Value) and (x.partial or (x, ()) in found))
+    return found
 
 
 def absent(x) -> bool:

@@ -25,12 +25,13 @@ NOTHING = ir.Constant(None)
 def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.Block:
     """A backward block that asks the shapes of values from outside of it of as few of them as may be.
 
-    What one branch of the `forward` block defines is asked only for what the same branch does.
+    What one branch of the `forward` block defines is asked only for what the same branch does, and what may be None
+    only for itself.
     """
     arms = _arms(forward)
     own = walk.defined(block)
     contents = contents_read(block)
-    known = [v for v in walk.free(block) if v in contents and v.type.kind is Kind.ARRAY]
+    known = [v for v in walk.free(block) if v in contents and v.type.kind is Kind.ARRAY and not v.partial]
     chosen: dict = {}
 
     def template(v):
@@ -40,7 +41,7 @@ def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.B
             there = [w for w in known if arms.get(w) in (None, arms.get(v))]
             alike = (w for w in there if types.same_dtype(v.type, w.type) and lengths.same(v.type, w.type))
             chosen[v] = next(alike, v)
-            if chosen[v] is v:
+            if chosen[v] is v and not v.partial:
                 known.append(v)
         return chosen[v]
 
