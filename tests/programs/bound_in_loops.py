@@ -141,3 +141,48 @@ def a_dict_changed_in_each_turn(x):
         h = {"a": x * r}
         h["a"] = h["a"] * x
     return np.sum(h["a"])
+
+
+@program(X, engine="compiled", smooth=True)
+def a_namedtuple_in_a_loop_in_a_loop(x):
+    total = 0.0
+    for i in range(2):
+        for j in range(3):
+            p = Pair(x * i, x[j % 2])
+        total = total + np.sum(p.a * p.b)
+    return total
+
+
+@program(X, engine="compiled", smooth=True)
+def a_dataclass_in_a_loop_in_a_loop(x):
+    total = 0.0
+    for i in range(2):
+        for j in range(3):
+            p = Both(x * i, x[j % 2])
+        total = total + np.sum(p.a * p.b)
+    return total
+
+
+@program(X, engine="compiled", smooth=True)
+def a_dict_of_tuples_in_a_loop_in_a_loop(x):
+    total = 0.0
+    for i in range(1, 3):
+        for j in range(3):
+            d = {"a": (x * i, x * j), "b": x * x}
+        total = total + np.sum(d["a"][0] * d["a"][1] * d["b"])
+    return total
+
+
+@program(X, engine="compiled", smooth=True)
+def of_a_helper_in_a_loop_that_is_left(x):
+    total = 0.0
+    for i in range(3):
+        if i == 2:
+            break
+        for j in range(3):
+            result = stepped(x * i, j)
+            if j == 1:
+                break
+        a, b = result
+        total = total + np.sum(a * b)
+    return total

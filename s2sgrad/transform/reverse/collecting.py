@@ -82,10 +82,8 @@ class Collecting:
             define = self.build.definitions.get(contribution) if isinstance(contribution, Value) else None
             if isinstance(define, ir.Make):
                 items = define.items
-            elif t.kind is Kind.DICT or (t.kind is Kind.RECORD and not issubclass(t.cls, tuple)):
-                get = operator.getitem if contribution.type.kind is Kind.DICT else getattr
-                get = operator.getitem if t.kind is Kind.DICT else get
-                return {k: self.build.op(get, contribution, Constant(k)) for k in known if carries(item(t, k))}
+            elif is_named(t):
+                return {k: self.part(contribution, t, k) for k in known if carries(item(t, k))}
             else:
                 items = tuple(Value("t") if carries(item(t, k)) else None for k in known)
                 for key, target in zip(known, items, strict=True):
@@ -101,12 +99,14 @@ class Collecting:
     def parts_if_bound(self, d: Value, t: Type) -> dict:
         """The parts of a cotangent which is None where what it is the cotangent of is."""
         there = self.build.op(operator.is_not, d, Constant(None))
-        get = getattr if d.type.kind is Kind.RECORD else operator.getitem
+        return {k: self.where(there, functools.partial(self.part, d, t, k)) for k in keys(t) if carries(item(t, k))}
 
-        def part(key):
-            return self.build.op(get, d, Constant(key))
-
-        return {k: self.where(there, functools.partial(part, k)) for k in keys(t) if carries(item(t, k))}
+    def part(self, d: Value, t: Type, key):
+        """The part at `key` of the cotangent of a container of type `t`."""
+        if not is_named(t):
+            return self.build.op(operator.getitem, d, Constant(keys(t).index(key)))
+        get = getattr if t.kind is Kind.RECORD and d.type.kind is not Kind.DICT else operator.getitem
+        return self.build.op(get, d, Constant(key))
 
     def together(self, contribution, t: Type):
         """The parts of a cotangent as one container."""
@@ -373,6 +373,11 @@ class Collecting:
             value = self.build.op(get, value, Constant(key)) if taken is None else taken
             t = item(t, key)
         return value
+
+
+def is_named(t: Type) -> bool:
+    """Are the items of a container got by their names?"""
+    return t.kind is Kind.DICT or (t.kind is Kind.RECORD and not issubclass(t.cls, tuple))
 
 
 def reads(s, v: Value) -> bool:
