@@ -36,6 +36,7 @@ class Builder:
         self.lengths = Lengths(None if outer is None else outer.lengths)
         self.learnt: list = []  # for each statement how much was known of lengths before it
         self.location: Location | None = None if outer is None else outer.location
+        self.adjoint_of: Value | None = None  # what the next statements belong to the adjoint of
         self.unstable: Callable = (lambda value: False) if outer is None else outer.unstable
 
     def inner(self, forward=()) -> "Builder":
@@ -61,6 +62,8 @@ class Builder:
 
     def add(self, statement):
         """Append a statement as it is."""
+        if self.adjoint_of is not None and isinstance(statement, ir.Op | ir.Accumulate | ir.Store):
+            statement.adjoint_of = self.adjoint_of
         self.statements.append(statement)
         self.made.update(walk.defines(statement))
         self.learnt.append(len(self.lengths.parent))

@@ -117,6 +117,7 @@ class Value:
     `name` is what it would like to be called (the user's name, `d` + name for its cotangent, a short
     word for a temporary); several values may share a wish. `active`: a derivative flows through it.
     `partial`: it is None, and is not used, unless some flag is set; so is its cotangent.
+    `maybe`: a saved value, which is None where a turn or a way did not come to it.
     `own`: it is surely in memory of its own, whatever the code that gives it reads.
     `length`: of a number that is surely the length of an axis, its symbol.
     """
@@ -125,6 +126,7 @@ class Value:
     type: Type = UNKNOWN
     active: bool = False
     partial: bool = False
+    maybe: bool = False
     own: bool = False
     length: Hashable = None
 
@@ -179,6 +181,7 @@ class Op:
     * a str: the first argument's method (``"sum()"``) or attribute (``"T"``) of that name.
 
     `again`: it cannot fail, for it has been done before with this array, say.
+    `adjoint_of`: of a backward statement, the target of the forward one that it belongs to the adjoint of.
     """
 
     target: Value
@@ -188,6 +191,7 @@ class Op:
     spelling: "Code | str | None" = None
     location: Location | None = None
     again: bool = False
+    adjoint_of: Value | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -247,6 +251,7 @@ class Accumulate:
     index: Operand | None
     value: Operand
     location: Location | None = None
+    adjoint_of: Value | None = None  # as of an `Op`
 
 
 @dataclass(slots=True, eq=False)
@@ -268,6 +273,8 @@ class Store:
         A view of `into` that the index is an index of; None for `into` itself.
     lasting : bool
         Somebody outside of the function may see it: it is made whether its target is read or not.
+    adjoint_of : Value or None
+        As of an `Op`.
     """
 
     target: Value
@@ -278,6 +285,7 @@ class Store:
     through: Value | None = None
     lasting: bool = False
     location: Location | None = None
+    adjoint_of: Value | None = None
 
 
 @dataclass(slots=True, eq=False)

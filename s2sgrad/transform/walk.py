@@ -243,7 +243,7 @@ def substituted(s, mapping: dict):
                 return s
             kwargs = {k: replaced(v, mapping) for k, v in s.kwargs.items()} if s.kwargs else {}
             spelling = replaced(s.spelling, mapping) if isinstance(s.spelling, ir.Code) else s.spelling
-            return ir.Op(s.target, s.function, _all(s.args, mapping), kwargs, spelling, s.location, s.again)
+            return dataclasses.replace(s, args=_all(s.args, mapping), kwargs=kwargs, spelling=spelling)
         case ir.Bind():
             return dataclasses.replace(s, code=replaced(s.code, mapping))
         case ir.Verbatim():

@@ -186,3 +186,17 @@ def of_a_helper_in_a_loop_that_is_left(x):
         a, b = result
         total = total + np.sum(a * b)
     return total
+
+
+@program(X, engine="compiled", smooth=True)
+def with_a_number_that_nobody_reads(x):
+    for _ in range(2):
+        d = (x + x[0] * x[1], 1.0)
+    return np.sum(d[0] * d[0])
+
+
+@program(X, engine="compiled", smooth=True)
+def an_array_times_a_number(x):
+    for _ in range(2):
+        d = [x * (x[0] * x[1]), 1.0]
+    return np.sum(d[0] * x)

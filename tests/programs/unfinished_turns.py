@@ -177,8 +177,8 @@ def early_or_late(x, n):
     return u * u
 
 
-@program(X, 4, engine="compiled", smooth=True)
-@program(X, 2, engine="compiled", smooth=True, name="parts_of_an_early_result-late")
+@program(X, 4, engine="tape", smooth=True)
+@program(X, 2, engine="tape", smooth=True, name="parts_of_an_early_result-late")
 def parts_of_an_early_result(x, n):
     y = early_or_late(x, n)
     s = 0.0
@@ -186,3 +186,45 @@ def parts_of_an_early_result(x, n):
         s += y[i] * y[i + 1] * x[i]
     y[1] *= y[0]
     return s + np.sum(y * y)
+
+
+def left_before_it_is_changed(x, n):
+    u = x * 2
+    for _ in range(2):
+        a = np.sin(u)
+        if n > 5:
+            u[:] = a
+            return u
+    return u
+
+
+@program(X, 0, engine="tape", smooth=True)
+@program(X, 6, engine="tape", smooth=True, name="sum_of_an_early_result-changed")
+def sum_of_an_early_result(x, n):
+    return np.sum(left_before_it_is_changed(x, n))
+
+
+def looped_on_one_way(x):
+    u = x * 2.0
+    for i in range(2):
+        if i == 1:
+            k = 0
+            while k < 3:
+                u = np.concatenate((x[1:], np.sin(x)[:1]))
+                k += 1
+            x[i] = u @ u * 0.3
+    return u
+
+
+@program(X, engine="compiled", smooth=True)
+def shapes_of_a_loop_on_one_way(x):
+    q = x * 1.1
+    return np.sum(looped_on_one_way(q) * q)
+
+
+@program(X, engine="compiled", smooth=True)
+def collected_on_one_way(x):
+    for _ in range(1):
+        if 0.5:
+            return sum([v * x[1] for v in x])
+    return 2

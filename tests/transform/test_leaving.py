@@ -147,7 +147,7 @@ def test_what_a_loop_with_a_break_becomes():
     )
 
 
-def test_the_array_that_a_loop_changes_and_returns():
+def test_the_array_that_a_loop_changes_and_returns_is_refused():
     def changed(x):
         u = x * 2
         j = 0
@@ -163,5 +163,4 @@ def test_the_array_that_a_loop_changes_and_returns():
 
     derivative = grad(f)
     assert derivative(np.ones(3)) == pytest.approx([0.0, 3.0, 2.0])
-    assert derivative.engine == "compiled"
-    assert derivative(np.full(3, 9.0)) == pytest.approx([36.0 * 2, 36.0 * 2, 36.0 * 2])
+    assert "may have no value" in derivative.explain().rows[0].reason

@@ -168,6 +168,95 @@ def test_stores_and_patterns_that_nobody_reads_fail_as_well(function):
         grad(function, mode="compiled")(np.ones(3))
 
 
+def read_at_the_index_of_another(x, w):
+    i = int(np.argmax(x))
+    t = w[i] * 2.0  # noqa: F841
+    return x[i] ** 2
+
+
+def read_in_a_loop_that_writes(x, w):
+    for i in range(4):
+        t = w[i]  # noqa: F841
+        x[i] = x[i] * 2.0
+    return np.sum(x)
+
+
+def read_where_another_way_is_taken(x, w):
+    s = 0.0
+    for i in range(4):
+        t = w[i] * x[i]  # noqa: F841
+        if i < 2:
+            s = s + w[i] * x[i]
+    return s
+
+
+def read_in_a_longer_loop(x, w):
+    s = 0.0
+    for i in range(3):
+        s = s + w[i] * x[i]
+    for i in range(4):
+        t = w[i] * x[i]  # noqa: F841
+    return s
+
+
+def read_at_other_places_of_nonzeros(x, w):
+    t = np.sum(w[np.nonzero(x < 2)])
+    s = np.sum(w[np.nonzero(x > 0)])  # noqa: F841
+    return np.sum(x) + t
+
+
+def read_through_a_shorter_view(x, w):
+    i = 3
+    v = x[1:]
+    t = v[i]  # noqa: F841
+    return x[i] ** 2
+
+
+def read_past_the_end_in_a_turn_of_its_own(x, w):
+    u = np.sin(x)
+    for i in range(5):
+        s = u[i] * np.sin(u[3])  # noqa: F841
+        if i == 5:
+            u = u * np.sin(x[i])
+    return np.sum(u * x)
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        read_at_the_index_of_another,
+        read_in_a_loop_that_writes,
+        read_where_another_way_is_taken,
+        read_in_a_longer_loop,
+        read_at_other_places_of_nonzeros,
+        read_through_a_shorter_view,
+        read_past_the_end_in_a_turn_of_its_own,
+    ],
+)
+def test_an_item_that_is_not_there_is_missed_though_another_of_its_index_is_there(function, argnums):
+    args = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0])
+    with pytest.raises(IndexError):
+        function(*args)
+    with pytest.raises(IndexError):
+        grad(function, argnums, mode="compiled")(*args)
+
+
+def items_that_the_adjoint_or_an_earlier_line_takes(x):
+    i = int(x[0])
+    y = x[i] * x[i] + x[i]
+    t = x[i]  # noqa: F841
+    return y
+
+
+def test_items_that_the_adjoint_or_an_earlier_line_takes_are_not_taken_again():
+    gradient = grad(items_that_the_adjoint_or_an_earlier_line_takes, mode="compiled")
+    gradient(np.ones(3))
+    assert "kept" not in gradient.source
+    with pytest.raises(IndexError):
+        gradient(np.full(3, 3.0))
+
+
 def stores_and_unpacks(x):
     u = x * 1.0
     u[1] = x[0]

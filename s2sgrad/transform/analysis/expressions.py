@@ -47,7 +47,7 @@ _MADE = {np.zeros, np.ones, np.empty, np.eye, np.identity}
 _EXTREMES = {np.max, np.min, np.amax, np.amin, np.argmax, np.argmin}
 
 
-def may_raise(code: ir.Code, namespace: ir.Namespace, checked=frozenset()) -> bool:
+def may_raise(code: ir.Code, namespace: ir.Namespace) -> bool:
     """May evaluating an expression of the user's raise an exception?
 
     Parameters
@@ -55,11 +55,9 @@ def may_raise(code: ir.Code, namespace: ir.Namespace, checked=frozenset()) -> bo
     code : Code
     namespace : Namespace
         Where its names that are no values of the program live.
-    checked : set
-        What indices and divisors are in code that will run in any case (`safety.checks`).
     """
     try:
-        _Evaluation(code.reads, namespace, checked).type_of(code.node)
+        _Evaluation(code.reads, namespace).type_of(code.node)
     except _Doubt:
         return True
     return False
@@ -86,10 +84,9 @@ class _Doubt(Exception):
 class _Evaluation:
     """Finds the types of the parts of an expression, as far as these surely have values."""
 
-    def __init__(self, reads: dict, namespace: ir.Namespace, checked):
+    def __init__(self, reads: dict, namespace: ir.Namespace):
         self.reads = reads
         self.namespace = namespace
-        self.checked = checked
 
     def type_of(self, node) -> Type:
         handler = getattr(self, f"type_{type(node).__name__}", None)
@@ -108,7 +105,7 @@ class _Evaluation:
         args = tuple(map(self.operand, nodes))
         kwargs = {k.arg: self.operand(k.value) for k in keywords}
         target = ir.Value("", types.infer(function, args, kwargs))
-        if not cannot_fail(ir.Op(target, function, args, kwargs), Lengths(), self.checked):
+        if not cannot_fail(ir.Op(target, function, args, kwargs), Lengths()):
             raise _Doubt
         return target.type
 

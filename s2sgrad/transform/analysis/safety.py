@@ -46,49 +46,72 @@ _SHIFTS = {operator.lshift, operator.rshift}
 _MOVES = {np.transpose, np.swapaxes, np.moveaxis}
 
 
-def unfailing(statements: list, checked=frozenset(), lengths: Lengths | None = None) -> set:
+def unfailing(statements: list, checked: dict | None = None, lengths: Lengths | None = None, taken=()) -> set:
     """The ids of the operations, stores and patterns in a program, and in its blocks, that cannot fail where they run.
 
     Parameters
     ----------
     statements : list
-    checked : set
-        What indices and divisors are in the code that will run in any case (`checks`): of those it is the same
-        which code fails.
+    checked : dict
+        What indices and divisors the adjoints of the statements have (`checks`), which fail where these do.
+    lengths : Lengths
+        What is known before these statements.
+    taken : set
+        The items of arrays and containers that have been read before them.
     """
+    checked = checked or {}
     lengths = Lengths(lengths)
+    taken = set(taken)
     found: set = set()
     for s in statements:
+        item = _item(s)
         match s:
             case ir.Op():
-                sure = cannot_fail(s, lengths, checked)
+                sure = item in taken or cannot_fail(s, lengths, checked.get(s.target, ()))
             case ir.Store():
-                sure = _stores(s, lengths, checked)
+                sure = _stores(s, lengths, checked.get(s.target, ()))
             case ir.Unpack():
                 sure = _unpacks(s.targets, types.type_of(s.source))
             case _:
                 sure = False
         if sure:
             found.add(id(s))
+        if item is not None:
+            taken.add(item)
         lengths.note(s)
         for block in walk.blocks(s):
-            found |= unfailing(block.statements, checked, lengths)
+            found |= unfailing(block.statements, checked, lengths, taken)
     return found
 
 
-def checks(statements: list) -> set:
-    """The indices and divisors of generated code, by what `_mark` tells them by."""
-    found = set()
+def _item(s):
+    """Which item a statement takes of what: the same for two that fail for the same reasons."""
+    if not isinstance(s, ir.Op) or s.function is not operator.getitem:
+        return None
+    container, index = s.args
+    match index:
+        case ir.Constant(value=value):
+            return container, repr(value)
+        case ir.Code(node=node, reads=reads):
+            return container, id(node), *reads.items()
+    return container, index
+
+
+def checks(statements: list) -> dict:
+    """The indices and divisors of backward statements, by the value that these belong to the adjoint of.
+
+    They run where the statement that defines this value does, as often, and for the same reasons they fail.
+    """
+    found: dict = {}
     for s in walk.statements(ir.Block(statements)):
         match s:
-            case ir.Accumulate(index=index) if index is not None:
-                found.add(_mark(index))
             case (
-                ir.Op(function=arrays.embed, args=(_, _, index, *_)) | ir.Op(function=operator.getitem, args=(_, index))
-            ):
-                found.add(_mark(index))
-            case ir.Op(function=operator.truediv, args=(_, divisor)):
-                found.add(_mark(divisor))
+                ir.Accumulate(index=operand)
+                | ir.Store(index=operand)
+                | ir.Op(function=arrays.embed, args=(_, _, operand, *_))
+                | ir.Op(function=operator.getitem | operator.truediv, args=(_, operand))
+            ) if s.adjoint_of is not None and operand is not None:
+                found.setdefault(s.adjoint_of, set()).add(_mark(operand))
     return found
 
 
@@ -102,7 +125,7 @@ def _mark(operand):
     return id(operand.node)
 
 
-def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
+def cannot_fail(op: ir.Op, lengths: Lengths, checked=()) -> bool:
     """Does the operation surely raise nothing, whatever values its operands have?
 
     Parameters
@@ -111,7 +134,7 @@ def cannot_fail(op: ir.Op, lengths: Lengths, checked=frozenset()) -> bool:
     lengths : Lengths
         What is known where it runs.
     checked : set
-        See `unfailing`.
+        The indices and divisors in its adjoint.
     """
     function, args = op.function, op.args
     if function is operator.getitem:

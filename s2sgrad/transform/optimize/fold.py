@@ -109,6 +109,7 @@ def refold(build, statements: list, mapping: dict) -> None:
             build.add(_refold_blocks(build, s, mapping))
             continue
         s = walk.substituted(s, mapping)
+        build.adjoint_of = getattr(s, "adjoint_of", None)
         if not isinstance(s, ir.Op) or s.spelling is not None:
             build.add(s)
             continue

@@ -51,8 +51,7 @@ def prune(function: ir.Function) -> ir.Function:
     pruner.generated = False
     pruner.unfailing = functools.cache(lambda: {id(s) for s in walk.statements(ir.Block(statements[own:split]))})
     between = pruner.statements(statements[own:split], live)
-    pruner.checked = functools.cache(lambda: checks(between + after))
-    pruner.unfailing = functools.cache(lambda: unfailing(statements[:own], pruner.checked()))
+    pruner.unfailing = functools.cache(lambda: unfailing(statements[:own], checks(between + after)))
     pruner.users = True
     before = pruner.statements(statements[:own], live)
     return dataclasses.replace(
@@ -78,7 +77,6 @@ class _Pruner:
         self.generated = False
         self.users = False  # are these the statements of the user's function?
         self.tried = False  # may an exception lead somewhere else?
-        self.checked: Callable = set  # gives the indices and divisors of the code after the user's
         self.unfailing: Callable = set  # gives the ids of the user's operations that nobody misses
 
     def block(self, block: ir.Block, live: set) -> ir.Block:
@@ -130,7 +128,7 @@ class _Pruner:
         return s
 
     def may_raise(self, code: ir.Code) -> bool:
-        return may_raise(code, self.namespace, self.checked())
+        return may_raise(code, self.namespace)
 
     def may_fail(self, s) -> bool:
         """Is it a statement of the user's that may raise an exception?"""

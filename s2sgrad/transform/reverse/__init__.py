@@ -209,7 +209,7 @@ def _pair(function: ir.Function, active: tuple, changing: tuple, callees: Pair, 
         own.update(dict.fromkeys([*walk.defines(s), *walk.enters(s)]))
     wanted = set(walk.free(backward))
     needed = [v for v in own if v in wanted]
-    copies = {v: Value(v.name, v.type, partial=adjoint.is_perhaps_unbound(v)) for v in needed}
+    copies = {v: Value(v.name, v.type, maybe=adjoint.is_perhaps_unbound(v)) for v in needed}
     kept = Value("saved", types.sequence(Kind.TUPLE, [v.type for v in needed]))
     both = Value("result", Type(Kind.TUPLE, items=(types.type_of(out), kept.type)))
     ends = [ir.Make(kept, tuple(needed)), ir.Make(both, (out, kept))]

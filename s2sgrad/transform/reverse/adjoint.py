@@ -66,6 +66,7 @@ class Adjoint(Flow):
         for i in range(len(statements) - 1, -1, -1):
             s = statements[i]
             self.build.location = s.location
+            self.build.adjoint_of = self.same.get(s.target, s.target) if isinstance(s, ir.Op | ir.Store) else None
             if isinstance(s, ir.Op | ir.Make | ir.Unpack):
                 s = walk.substituted(s, self.same)
             match s:
@@ -85,6 +86,7 @@ class Adjoint(Flow):
                     self.branch(s)
                 case ir.For():
                     self.loop(s)
+        self.build.adjoint_of = None
 
 
 TAKING = (operator.getitem, getattr)

@@ -203,7 +203,7 @@ class Collecting:
             if v.type.kind is not Kind.ARRAY:
                 reason = f"{v.name} is needed again after an array that it may share memory with is changed"
                 raise CompileError(reason, self.build.location)
-            copies[v] = Value(v.name, v.type, partial=v.partial)
+            copies[v] = Value(v.name, v.type, maybe=v.maybe)
             is_there = made and isinstance(forward.statements[made - 1], ir.Op | ir.Store)
             spelling = "copy()" if is_there else None  # else it may be None, which NumPy copies as well
             forward.statements.insert(at, ir.Op(copies[v], np.copy, (v,), {}, spelling, self.build.location))
@@ -229,7 +229,7 @@ class Collecting:
             if found is None:
                 return fresh
             return self.build.plain(Value(slot_name(slot), Type(kind)), arrays.tree_add, (fresh, found.operand), {})
-        if slot[0].partial and t.kind is not Kind.NUMBER and not (t.kind is Kind.ARRAY and t.ndim):
+        if slot[0].partial and t.kind is not Kind.NUMBER:
             reason = f"a part of {slot[0].name} is read, or it is read in a loop, and it may have no value"
             raise CompileError(reason, self.build.location)
         zeros = self.zeros(slot)
@@ -313,7 +313,7 @@ class Collecting:
 
     def if_bound(self, value: Value, make):
         """What `make` builds; None where a loop has not bound `value` yet, so that nothing can be asked of it."""
-        if (value, ()) not in self.unset:
+        if not self.is_perhaps_unbound(value):
             return make()
         t = value.type
         if t.kind is Kind.ARRAY and t.ndim:  # a copy of None is an array of no axes
@@ -336,7 +336,7 @@ class Collecting:
 
     def is_perhaps_unbound(self, value: Value, path: tuple = ()) -> bool:
         """Is what is in a slot None in some of the turns or on some of the ways?"""
-        return value.partial or any((value, path[:i]) in self.unset for i in range(len(path) + 1))
+        return value.maybe or any((value, path[:i]) in self.unset for i in range(len(path) + 1))
 
     def zeros_like(self, slot):
         """A zero cotangent of what is surely there."""
@@ -394,7 +394,7 @@ def unset(block: ir.Block) -> set:
             found.update((v, ()) for c in first for v in (c.parameter, c.result))
         elif isinstance(s, ir.Make) and keys(s.target.type) is not None:
             held = zip(keys(s.target.type), s.items, strict=True)
-            found.update((s.target, (k,)) for k, x in held if isinstance(x, Value) and (x.partial or (x, ()) in found))
+            found.update((s.target, (k,)) for k, x in held if isinstance(x, Value) and (x.maybe or (x, ()) in found))
     return found
 
 

@@ -150,7 +150,7 @@ class Flow(Operations):
                 if v in own:
                     if isinstance(s, ir.Same):
                         raise CompileError(f"{v.name} is needed of an array that may be another", s.location)
-                    exported[v] = Value(v.name, v.type, partial=not isinstance(s, ir.With)), forward
+                    exported[v] = Value(v.name, v.type, maybe=not isinstance(s, ir.With)), forward
             blocks.append(backward)
         mapping = {}
         for v, (outside, forward) in exported.items():
@@ -429,7 +429,7 @@ class Flow(Operations):
             own.update(dict.fromkeys([*walk.defines(statement), *walk.enters(statement)]))
         wanted = set(walk.free(block))
         needed = [v for v in own if v in wanted]
-        copies = {v: Value(v.name, v.type, partial=self.is_perhaps_unbound(v)) for v in needed}
+        copies = {v: Value(v.name, v.type, partial=v.partial, maybe=self.is_perhaps_unbound(v)) for v in needed}
         again = self.again(s, needed, bool(sources))
         if again is None:
             if not needed:

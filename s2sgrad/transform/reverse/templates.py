@@ -31,7 +31,7 @@ def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.B
     arms = _arms(forward)
     own = walk.defined(block)
     contents = contents_read(block)
-    known = [v for v in walk.free(block) if v in contents and v.type.kind is Kind.ARRAY and not v.partial]
+    known = [v for v in walk.free(block) if v in contents and v.type.kind is Kind.ARRAY and not v.maybe]
     chosen: dict = {}
 
     def template(v):
@@ -41,7 +41,7 @@ def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.B
             there = [w for w in known if arms.get(w) in (None, arms.get(v))]
             alike = (w for w in there if types.same_dtype(v.type, w.type) and lengths.same(v.type, w.type))
             chosen[v] = next(alike, v)
-            if chosen[v] is v and not v.partial:
+            if chosen[v] is v and not v.maybe:
                 known.append(v)
         return chosen[v]
 
