@@ -228,3 +228,19 @@ def collected_on_one_way(x):
         if 0.5:
             return sum([v * x[1] for v in x])
     return 2
+
+
+def shifted(x):
+    return x + 0.2
+
+
+@program(X, 5, engine="compiled", smooth=True)
+@program(X, 0, engine="compiled", smooth=True, name="what_the_turn_before_has_bound-not")
+def what_the_turn_before_has_bound(x, n):
+    u = x * 2.0
+    if n > 2:
+        for _ in range(3):
+            v = shifted(u)
+            u = shifted(u)
+        u = np.concatenate((x[1:], v[:1]))
+    return np.sum(x * u) + np.sum(u * x)

@@ -2,12 +2,13 @@
 
 import copy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import s2sgrad
-from s2sgrad.errors import S2SGradError
+from s2sgrad.errors import CompileError, S2SGradError
 from tests.programs.differences import gradient
 
 X = np.array([0.5, 1.5, 2.0])
@@ -265,3 +266,70 @@ def test_objects_that_are_returned_have_what_they_have_in_a_plain_call():
     (_, found), _ = derivative(X)
     assert [vars(one).keys() for one in found] == [vars(one).keys() for one in expected]
     assert "more is read of an object than its fields" in str(derivative.explain())
+
+
+class Pair(NamedTuple):
+    a: object
+    b: object
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: object
+    b: object
+
+
+def item_of_a_tuple(x):
+    d = (x * 2, x * 3)
+    d[0] *= x
+    return np.sum(d[0])
+
+
+def item_of_a_tuple_in_a_dict(x):
+    d = {"a": (x * 2, x)}
+    d["a"][0] += x
+    return np.sum(d["a"][0])
+
+
+def list_in_a_tuple(x):
+    d = (x * 2, [x])
+    d[1] += [x * 2]
+    return np.sum(d[1][1])
+
+
+def field_of_a_namedtuple(x):
+    p = Pair(x * 2, x * 3)
+    p.a *= x
+    return np.sum(p.a)
+
+
+def item_of_a_namedtuple(x):
+    p = Pair(x * 2, x * 3)
+    p[0] *= x
+    return np.sum(p.a)
+
+
+def field_of_a_frozen_dataclass(x):
+    p = Frozen(x * 2, x * 3)
+    p.a *= x
+    return np.sum(p.a)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        item_of_a_tuple,
+        item_of_a_tuple_in_a_dict,
+        list_in_a_tuple,
+        field_of_a_namedtuple,
+        item_of_a_namedtuple,
+        field_of_a_frozen_dataclass,
+    ],
+)
+def test_an_augmented_assignment_to_what_takes_none_raises_as_a_plain_call(function):
+    with pytest.raises((TypeError, AttributeError)) as plain:
+        function(X.copy())
+    with pytest.raises(plain.type):
+        s2sgrad.grad(function)(X.copy())
+    with pytest.raises(CompileError, match="nothing can be put at"):
+        s2sgrad.grad(function, mode="compiled")(X.copy())

@@ -15,7 +15,7 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, any_active, changing_type, constant_of
+from s2sgrad.transform.frontend.kinds import MISSING, any_active, changing_type, constant_of, text
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Bound, Inert, Nested, Unbound
 from s2sgrad.transform.ir import Kind
@@ -329,16 +329,31 @@ class Heap:
             return self.put_slice(container, target, thing, statement)
         key = target.attr if isinstance(target, gast.Attribute) else self.literal_key(target.slice)
         at = self.place_of(container, target)
-        if t.kind is Kind.RECORD:
-            if not (takes_fields(t.cls) and at is not None) and not classes.takes_attribute(t.cls, key):
-                return False
-        elif t.kind is Kind.TUPLE or key is MISSING or (at is None and t.kind is not Kind.DICT):
+        if not self.takes(container, target):
+            return False
+        if t.kind is not Kind.RECORD and (key is MISSING or (at is None and t.kind is not Kind.DICT)):
             return False
         if not isinstance(thing, (ir.Value, ir.Constant, ir.Code, Inert, Known, Nested)):
             return False
         thing = thing if t.kind is Kind.RECORD else self.with_slots_of_its_own(thing, statement)
         self.put_item(container, key if at is None else keys_of(t)[at], thing)
         return True
+
+    def takes(self, container: ir.Value, target) -> bool:
+        """May something be put where `target` says, and runs no code of the user's then?"""
+        t = container.type
+        if t.kind is Kind.RECORD and isinstance(target, gast.Attribute):
+            field = takes_fields(t.cls) and self.place_of(container, target) is not None
+            return field or classes.takes_attribute(t.cls, target.attr)
+        return t.kind not in (Kind.TUPLE, Kind.RECORD)
+
+    def see_taken(self, statement) -> None:
+        """Refuse an augmented assignment to an item of a tuple, or to a field that is not to be changed."""
+        target = statement.target
+        container = self.holder(target.value) if isinstance(target, (gast.Subscript, gast.Attribute)) else None
+        held = container in self.objects and self.held_item(target) is not None
+        if held and not self.takes(container, target):
+            self.refuse(f"nothing can be put at {text(target)}", statement)
 
     def augmented_slot(self, statement) -> bool:
         """``state.t += v`` of a number in a slot; of an array, it is written into."""

@@ -479,6 +479,7 @@ class Statements:
             if value is not None:
                 self.statement_Assign(gast.copy_location(gast.Assign([target], value, None), statement), after)
                 return
+        self.see_taken(statement)
         if self.augmented_slot(statement) or (self.held_item(target) is not None and self.augmented(statement)):
             return
         if self.list_statement(statement) or self.augmented_container(statement) or self.augmented(statement):

@@ -13,6 +13,10 @@ Out::
     dz = unbroadcast(da, i)
 """
 
+import dataclasses
+
+import numpy as np
+
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.aliases import contents_read, shapes_of
 from s2sgrad.transform.analysis import types
@@ -72,8 +76,9 @@ def _replaced(block: ir.Block, template) -> ir.Block:
             s.then, s.orelse = _replaced(s.then, template), _replaced(s.orelse, template)
         elif isinstance(s, ir.For):
             s.body = _replaced(s.body, template)
-        elif isinstance(s, ir.Op) and not s.kwargs and (places := shapes_of(s.function)):
+        elif isinstance(s, ir.Op) and s.function is not np.ndim and not s.kwargs and (places := shapes_of(s.function)):
+            # `np.ndim` is asked of what may be None: of that value itself
             args = tuple([template(x) if i in places else x for i, x in enumerate(s.args)])
-            s = ir.Op(s.target, s.function, args, {}, s.spelling, s.location)
+            s = dataclasses.replace(s, args=args)
         statements.append(s)
     return ir.Block(statements, block.results)
