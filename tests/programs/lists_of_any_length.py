@@ -579,3 +579,14 @@ def an_element_picked_by_the_run_is_added_to_what_was_written(x, k):
     u[1] = 0.5
     u += xs[k]
     return np.sum(u**2)
+
+
+@program(X, 0.9, engine="compiled")
+def numbers_until_another_comes_to_them(x, k):
+    a = np.ones((2, 4))
+    xs = [np.inner(x, x) for _ in x]
+    for i in range(3):
+        a[1:] += xs[i]
+    xs.append(np.where(k >= 0.5, k, a[-1, 3]))
+    del xs[0]
+    return sum(xs)

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from s2sgrad import hessian, value_and_grad
+from s2sgrad import grad, hessian, value_and_grad
 from tests.random_programs.programs import Program
 
 NAMES = [
@@ -92,3 +92,37 @@ def test_a_file_that_needs_only_numpy(tmp_path):
     exec(path.read_text(), names)
     value, gradient = names["f_grad"](X)
     assert value == found[0] and np.array_equal(gradient, found[1])
+
+
+def captured_in_a_pattern(x, k):
+    def inner(a):
+        for i in range(1):
+            match (i, 0.5):
+                case [0, _]:
+                    y = k  # noqa: F823, F841
+                case [k, 1]:  # noqa: F841
+                    pass
+        return 0.3 * a
+
+    return inner(x)
+
+
+def captured_by_a_star(x, k):
+    def inner(a):
+        match [a, a]:
+            case [0, *_]:
+                pass
+            case [_, *k]:
+                y = k  # noqa: F841
+                return k[0] * 2.0
+        return 0.3 * a
+
+    return inner(x) * k
+
+
+def test_a_name_that_a_pattern_binds_is_of_the_function_in_which_it_stands():
+    with pytest.raises(UnboundLocalError):
+        captured_in_a_pattern(1.5, 1.9)
+    with pytest.raises(UnboundLocalError):
+        grad(captured_in_a_pattern)(1.5, 1.9)
+    assert grad(captured_by_a_star)(1.5, 1.9) == pytest.approx(3.8)

@@ -87,6 +87,9 @@ class Names:
             stores.update((a.asname or a.name).partition(".")[0] for a in node.names)
         elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
             loads.add(node.target.id)
+        elif isinstance(node, gast.MatchAs | gast.MatchStar | gast.MatchMapping):
+            captured = node.rest if isinstance(node, gast.MatchMapping) else node.name
+            stores |= {captured} - {None}
         return loads, stores
 
     def _walk(self, node, loads: set, stores: set) -> None:

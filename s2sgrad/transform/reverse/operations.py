@@ -309,6 +309,8 @@ class Operations(Collecting):
     def cut_out(self, x: Value, d, partial: bool) -> None:
         """Give a list what was cut out of the cotangent of another, some of which may be None for zero."""
         known = keys(x.type)
+        if partial and is_of_numbers(x.type):
+            d, partial = self.completed(d, x, x.type, slot_name((x, ()))), False
         if known is None and isinstance(d, Value) and self.scope.get((x, ())) is None:
             self.scope.set((x, ()), Cotangent(d, owned=True, partial=partial))  # what is cut out is a list of its own
         elif known is None or not partial:
