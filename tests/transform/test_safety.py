@@ -221,6 +221,22 @@ def read_past_the_end_in_a_turn_of_its_own(x, w):
     return np.sum(u * x)
 
 
+def read_at_an_index_that_is_changed(x, w):
+    i = np.array([0, 1])
+    s = np.sum(x[i])
+    i[0] = 9
+    t = np.sum(x[i])  # noqa: F841
+    return s + np.sum(w)
+
+
+def read_at_an_index_that_a_loop_changes(x, w):
+    i = np.array([0, 1])
+    for _ in range(3):
+        t = np.sum(w[i])  # noqa: F841
+        i += 1
+    return np.sum(x) + np.sum(w)
+
+
 @pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
 @pytest.mark.parametrize(
     "function",
@@ -232,6 +248,8 @@ def read_past_the_end_in_a_turn_of_its_own(x, w):
         read_at_other_places_of_nonzeros,
         read_through_a_shorter_view,
         read_past_the_end_in_a_turn_of_its_own,
+        read_at_an_index_that_is_changed,
+        read_at_an_index_that_a_loop_changes,
     ],
 )
 def test_an_item_that_is_not_there_is_missed_though_another_of_its_index_is_there(function, argnums):

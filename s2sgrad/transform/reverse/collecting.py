@@ -62,17 +62,18 @@ class Collecting:
             return
         known = keys(t)
         if known is not None:
-            perhaps_none = self.is_whole(contribution) and self.is_perhaps_unbound(value, path)
-            parts = self.parts_if_bound if perhaps_none else self.parts
-            for key, part in parts(contribution, t).items():
+            for key, part in self.parts(contribution, t, optional=self.is_perhaps_unbound(value, path)).items():
                 self.add(value, part, (*path, key))
             return
         if isinstance(contribution, dict | Seq):
             contribution = self.together(contribution, t)
         self.add_leaf((value, path), contribution)
 
-    def parts(self, contribution, t: Type, partial: bool = False) -> dict:
-        """The cotangents of the items of a container of type `t`, by key; `partial`: any of them may be None."""
+    def parts(self, contribution, t: Type, partial: bool = False, optional: bool = False) -> dict:
+        """The cotangents of the items of a container of type `t`, by key.
+
+        `partial`: any of them may be None. `optional`: `contribution` may be None itself, as the container.
+        """
         known = keys(t)
         if isinstance(contribution, dict):
             return contribution
@@ -82,6 +83,10 @@ class Collecting:
             define = self.build.definitions.get(contribution) if isinstance(contribution, Value) else None
             if isinstance(define, ir.Make):
                 items = define.items
+            elif optional:
+                there = self.build.op(operator.is_not, contribution, Constant(None))
+                part = functools.partial(self.part, contribution, t)
+                return {k: self.where(there, functools.partial(part, k)) for k in known if carries(item(t, k))}
             elif is_named(t):
                 return {k: self.part(contribution, t, k) for k in known if carries(item(t, k))}
             else:
@@ -91,15 +96,6 @@ class Collecting:
                         target.type = ir.UNKNOWN if partial else cotangent_type(item(t, key))
                 self.build.add(ir.Unpack(items, contribution, self.build.location))
         return {k: x for k, x in zip(known, items, strict=True) if not absent(x)}
-
-    def is_whole(self, contribution) -> bool:
-        """Is it one value, the parts of which are not at hand?"""
-        return isinstance(contribution, Value) and not isinstance(self.build.definitions.get(contribution), ir.Make)
-
-    def parts_if_bound(self, d: Value, t: Type) -> dict:
-        """The parts of a cotangent which is None where what it is the cotangent of is."""
-        there = self.build.op(operator.is_not, d, Constant(None))
-        return {k: self.where(there, functools.partial(self.part, d, t, k)) for k in keys(t) if carries(item(t, k))}
 
     def part(self, d: Value, t: Type, key):
         """The part at `key` of the cotangent of a container of type `t`."""
@@ -312,7 +308,7 @@ class Collecting:
         return self.if_bound(slot[0], functools.partial(self.zeros_like, slot))
 
     def if_bound(self, value: Value, make):
-        """What `make` builds; None where a loop has not bound `value` yet, so that nothing can be asked of it."""
+        """What `make` builds; None where `value` is None: not bound yet, or not come to in this turn."""
         if not self.is_perhaps_unbound(value):
             return make()
         t = value.type
