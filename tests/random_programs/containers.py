@@ -116,7 +116,8 @@ class Containers(Types):
                     f"del {name}[{i}]",
                     f"del {name}[1:]",
                 ]
-                forms += [f"{name}[1:] = [{item}, {item}]", f"{name}[:1] = {name}[1:]"]
+                forms.append(f"{name}[1:] = [{item}, {item}]")
+                forms += [f"{name}[:1] = {name}[1:]"] if grows else []
             if self.happens(20):
                 forms = [f"{name}[:1] = [{item}]", f"{name}[:] = {name}[::-1]", f"{name}[-1:] = [{item}]"]
             if grows:
