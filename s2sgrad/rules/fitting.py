@@ -143,7 +143,8 @@ def polyfit_pullback(g, out, x, y, deg, *, w=None):
     dx = zeros_of(x)
     for k in range(np.shape(c)[1]):
         residual = weights * (right[:, k] - np.polyval(c[:, k], x))
-        slope = residual * np.polyval(np.polyder(v[:, k]), x) - u[:, k] * np.polyval(np.polyder(c[:, k]), x)
+        slope = residual * np.conj(np.polyval(np.polyder(v[:, k]), x))
+        slope = slope - u[:, k] * np.conj(np.polyval(np.polyder(c[:, k]), x))
         dx = dx + weights * slope
     return unbroadcast(dx, x), unbroadcast(np.reshape(np.expand_dims(weights, -1) * u, np.shape(y)), y)
 
@@ -158,7 +159,7 @@ def polyfit_point_change(t, out, x, y, deg, *, w=None):
         residual = weights * (right[:, k] - np.polyval(c[:, k], x))
         n = np.arange(np.size(c[:, k]) - 1, -1, -1)
         da = np.expand_dims(weights * t, -1) * n * np.expand_dims(x, -1) ** np.maximum(n - 1, 0)
-        changes.append(-p @ (da @ c[:, k]) + p @ np.transpose(p) @ np.transpose(da) @ residual)
+        changes.append(-p @ (da @ c[:, k]) + p @ np.conj(da @ p).T @ residual)
     return np.reshape(np.stack(changes, -1), np.shape(out))
 
 

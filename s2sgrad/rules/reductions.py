@@ -348,8 +348,10 @@ def nanprod_pushforward(t, out, a, axis=None, *, keepdims=False):
 
 
 def numbers_prod_pullback(g, out, iterable, /, *, start=1):
-    d = times(g, start * products_of_others(np.array(iterable), 0))
-    return list(d) if isinstance(iterable, (list, tuple)) else d
+    if isinstance(iterable, dict):
+        return None  # its keys are multiplied
+    d = times(g, np.conj(start * products_of_others(np.array(iterable), 0)))
+    return list(map(unbroadcast, d, iterable)) if isinstance(iterable, (list, tuple)) else d
 
 
 vjp(math.prod, iterable=numbers_prod_pullback)

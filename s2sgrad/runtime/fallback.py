@@ -20,7 +20,7 @@ import numpy as np
 from s2sgrad.errors import MissingRuleError, Refusal, S2SGradError, TapeError
 from s2sgrad.runtime import arguments, record
 from s2sgrad.runtime.arguments import plain
-from s2sgrad.runtime.arrays import unbroadcast, zeros_of
+from s2sgrad.runtime.arrays import as_gradient, unbroadcast
 from s2sgrad.runtime.engine import backward
 from s2sgrad.runtime.grad_mode import PAUSED, forced_recording
 from s2sgrad.runtime.location import is_our_file, location_of, raised_in_library
@@ -299,17 +299,23 @@ class _Pullback:
 
 
 def _recorded_gradient(d, x):
-    """The gradient of a leaf within a recorded function: it may itself be recorded, and is in memory of its own."""
+    """The gradient of a leaf within a recorded function: it may itself be recorded, and is in memory of its own.
+
+    It is of the class that it has in a plain call: a Python float divides by zero in another way than one of NumPy's.
+    """
+    model = plain(x)
+    zero = as_gradient(None, model)
     if d is None:
-        return wrap(zeros_of(plain(x)))
-    data, model = plain(d), plain(x)
+        return wrap(zero)
+    data = plain(d)
     if np.shape(data) != np.shape(model) or np.iscomplexobj(data) and not np.iscomplexobj(model):
-        d = apply(unbroadcast, (d, plain(x)))
-    dtype = getattr(model, "dtype", None)
-    if isinstance(d, Tensor) and getattr(dtype, "kind", "") in ("f", "c") and np.asarray(plain(d)).dtype != dtype:
-        d = d.astype(dtype) if type(plain(d)) is np.ndarray else CLASSES.get(dtype.type, dtype.type)(d)
-    elif type(plain(d)) is np.ndarray:
+        d = apply(unbroadcast, (d, model))
+    if type(zero) is np.ndarray:
         d = apply(np.copy, (d,))  # it may be the cotangent of something else, too, or a number everywhere
+        if d.dtype != zero.dtype:
+            d = d.astype(zero.dtype)
+    elif type(plain(d)) is not type(zero):
+        d = CLASSES.get(type(zero), type(zero))(d)
     return d if isinstance(d, Tensor) else wrap(d)
 
 

@@ -278,8 +278,9 @@ def assign(target, function, args, kwargs=None, mask=True):
         function(*operands, **plain(kwargs), **({} if mask is True else {"where": plain(mask)}), out=raw)
     node = value.node if isinstance(value, Tensor) and carries(raw) else None
     if np.shape(raw) != target.shape:
-        if np.broadcast_shapes(np.shape(raw), target.shape) != target.shape:
-            function(*plain(tuple(args)), **plain(kwargs), out=plain(target))  # raises as NumPy does
+        elementwise = isinstance(function, np.ufunc) and function.signature is None
+        if not elementwise or np.broadcast_shapes(np.shape(raw), target.shape) != target.shape:
+            function(*plain(tuple(args)), **plain(kwargs), out=duplicate(plain(target)))  # raises where NumPy does
         write(target, Ellipsis, raw, node)
     elif isinstance(value, Traced) and value.storage is None:
         replace(target, raw, node)

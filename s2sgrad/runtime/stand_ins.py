@@ -27,7 +27,7 @@ def copyto(dst, src, casting="same_kind", where=True):
     if where is True:
         if src is dst:
             return  # NumPy does not ask whether it may be written to
-        dst[...] = np.broadcast_to(src, dst.shape)
+        dst[...] = src
     else:
         dst[...] = np.where(where, src, dst)
 

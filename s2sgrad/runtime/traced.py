@@ -87,6 +87,13 @@ def _in_place(ufunc, function):
     return forward
 
 
+def _matmul_in_place(self, other):
+    """``self @= other``, whose shape has to be that of `self`: NumPy sees to it, on a copy."""
+    if type(self.primal) is _ndarray and not yields(self, other, "__rmatmul__"):
+        operator.imatmul(np.array(plain(self)), plain(other))
+    return _in_place(np.matmul, operator.matmul)(self, other)
+
+
 def _on_data(function, reflected=False):
     if reflected:
         return lambda self, other: wrap(function(plain(other), plain(self)))
@@ -114,6 +121,7 @@ def _dress_operators():
     for name, ufunc in UFUNCS.items():
         function = BINARY.get(name) or PLAIN[name]
         setattr(Traced, f"__i{name}__", _in_place(ufunc, function))
+    Traced.__imatmul__ = _matmul_in_place
     Traced.__divmod__ = lambda self, other: (self // other, self % other)
     Traced.__rdivmod__ = lambda self, other: (other // self, other % self)
     Traced.__neg__ = unary(operator.neg)

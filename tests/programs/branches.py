@@ -247,3 +247,13 @@ def old_conditional_expressions(x, k):
     s.fill((k < 0.3 or x[0] > 0.1) and y[0] or y[1])
     np.putmask(y, y > 0.4, (k == 1 and x[2] or x[1]))
     return np.sum(y) * s
+
+
+@program(X, engine="compiled", smooth=True)
+def lengths_of_what_a_branch_has_reshaped(x):
+    if x.ndim == 1:
+        x = x[None]
+    n, d = x.shape
+    y = x[:, None] if d > 2 else x
+    k, *_ = y.shape
+    return np.sum(x * x) * n * d + np.sum(y) * k

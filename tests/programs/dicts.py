@@ -1,5 +1,7 @@
 """Dicts that are read: items, values, keys, get, copies, comprehensions."""
 
+import math
+
 import numpy as np
 
 from tests.programs.corpus import program
@@ -321,3 +323,32 @@ def items_in_the_order_of_their_values(x):
     for key, value in sorted(d.items(), key=lambda item: item[1]):
         s = s * 0.5 + value**2 * key
     return s
+
+
+# --------------------------------------------------------------------------------------------- keys where items go
+
+
+@program(1.1, engine="tape")
+def largest_and_smallest_key(x):
+    d = {}
+    d[5] = x
+    d[7] = x**2
+    return max(d) * x + min(d) * x**2 + max(d.values())
+
+
+@program(1.1, engine="tape")
+def largest_of_keys_that_are_tuples(x):
+    d = {(1, 2): x}
+    d[0, 1] = x**2
+    return d[max(d)] * max(d)[0] + min(d)[1] * x
+
+
+@program(1.1, engine=None)
+def keys_put_into_lists(x):
+    d = {5: x, 7: x**2}
+    xs = [x * i for i in range(3)]
+    xs.extend(d)
+    ys = [x]
+    ys += d
+    a, b = d
+    return (sum(xs) + sum(ys)) * x + sum([*d]) * a + b * math.prod(d)

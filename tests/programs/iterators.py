@@ -466,6 +466,43 @@ def product_and_exact_sum(x):
     return p * q + math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(x, x[1:]) if a < 10))
 
 
+@program(-1.0, 4.0, engine="compiled", argnums=(0, 1))
+def product_of_python_numbers_whose_root_is_complex(a, b):
+    return abs(math.prod([a, b]) ** 0.5)
+
+
+@program([1.5, 2.5], engine="compiled")
+def product_that_divides_by_zero_as_python_does(xs):
+    p = math.prod(xs)
+    try:
+        return 1.0 / (p - p)
+    except ZeroDivisionError:
+        return p * 3
+
+
+@program(1.5, 2.0, engine="compiled", smooth=True)
+def product_of_a_list_that_grows_afterwards(a, b):
+    xs = [a, b * a]
+    p = math.prod(xs) * math.prod((a, 2, b), start=0.5)
+    xs.append(3.0 * b)
+    return p * sum(xs)
+
+
+@program(1.5, 2.0, engine="tape", argnums=(0, 1))
+def product_of_a_list_that_changes_in_turns(a, b):
+    xs = [a, b]
+    p = 0.0
+    for i in range(3):
+        xs[i % 2] = xs[i % 2] * (i + 1.5)
+        p = p + math.prod(xs)
+    return p
+
+
+@program(X, 2.0 * X, engine="compiled", smooth=True)
+def product_of_arrays(x, y):
+    return np.sum(math.prod([x, y, x]) * math.prod([x[0], 2, y[1]]))
+
+
 @program(X, engine="compiled", smooth=True)
 def exact_sum_of_mapped(x):
     return math.fsum(map(lambda a, b: a * b, x, x[1:])) ** 2

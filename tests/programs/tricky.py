@@ -183,7 +183,7 @@ def put_and_fill_diagonal(x):
     return np.sum(y**2)
 
 
-@program(X, engine="compiled")
+@program(X, engine="tape")
 def matrix_product_in_place(x):
     y = np.outer(x, x)
     y @= np.diag([1.0, 2.0, 3.0])

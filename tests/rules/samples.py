@@ -201,7 +201,9 @@ sample("math.dist", [1.0, 2.0], (0.3, 0.9))
 sample("math.dist", A(3), A(3))
 sample("math.prod", [2.0, 0.0, 3.0])
 sample("math.prod", (2.0, 1.5), start=2)
-sample("math.prod", A(3))
+sample("math.prod", A(3), complex_too=True)
+sample("math.prod", [2.0, 0.5 + 1j, 3.0 - 0.2j], start=1 + 1j)
+sample("math.prod", (1.5j, 0.0, 2.0))
 
 # ---------------------------------------------------------------- reductions
 
@@ -776,9 +778,9 @@ sample("np.vander", A(3), 0)
 sample("np.polyder", A(5), complex_too=True)
 sample("np.polyder", A(5), 2)
 sample("np.polyder", A(1), 1)
-sample("np.polyfit", A(6), A(6), 2)
-sample("np.polyfit", A(6), A(6, 2), 1)
-sample("np.polyfit", A(6), A(6), 2, w=A(6, low=0.5))
+sample("np.polyfit", A(6), A(6), 2, complex_too=True)
+sample("np.polyfit", A(6), A(6, 2), 1, complex_too=True)
+sample("np.polyfit", A(6), A(6), 2, w=A(6, low=0.5), complex_too=True)
 for _name in ("np.cov", "np.corrcoef"):
     sample(_name, A(3, 5), complex_too=True)
     sample(_name, A(5), A(5), complex_too=True)

@@ -21,7 +21,10 @@ _UNARY = {  # names, from, to
     "erf erfc erfi erfcx dawsn ndtr log_ndtr j0 j1 i0 i1 i0e i1e fresnel airy": (-1.8, -0.3),
     "lambertw factorial wofz": (0.3, 2.5),
 }
-_COMPLEX = ["expm1", "log1p", "erf", "erfc", "erfi", "dawsn", "wofz", "exp1", "spence", "fresnel", "airy", "lambertw"]
+_COMPLEX = [
+    "expm1", "log1p", "erf", "erfc", "erfcx", "erfi", "dawsn", "wofz", "ndtr", "log_ndtr", "exp1", "spence", "sici",
+    "shichi", "fresnel", "airy", "lambertw",
+]  # fmt: skip
 
 _SEVERAL = {  # name: arguments; a tuple is an interval
     "xlogy": [(0.2, 2.0), (0.2, 2.0)],
@@ -182,11 +185,13 @@ def add(sample, A):
         last = table.lookup(getattr(scipy.special, name)).differentiable
         sample(f"scipy.special.{name}", *drawn(arguments[:-1], 2, 1), A(3, low=0.2, high=0.8), active=last)
     for axis in (None, 0, (0, 1)):
-        sample("scipy.special.softmax scipy.special.log_softmax", A(2, 3), axis=axis)
+        sample("scipy.special.softmax scipy.special.log_softmax", A(2, 3), axis=axis, complex_too=True)
         for keepdims in (True, False):
             sample("scipy.special.logsumexp", A(2, 3), axis=axis, keepdims=keepdims, complex_too=True)
             sample("scipy.special.logsumexp", A(2, 3), axis=axis, b=A(3, low=0.2), keepdims=keepdims)
     sample("special_scipy.gammainc_slope", np.float64(1.7), A(3, low=0.2, high=30.0), active=("x",))
+    for name in ("jv", "yv", "iv", "ive", "kv", "kve", "hankel1", "hankel2"):
+        sample(f"scipy.special.{name}", 1.5, A(3, low=0.4, high=2.0), active=("z",), complex_too=True)
     sample("special_scipy.ellipd", A(3, low=-0.8, high=0.8))
 
     for name, (shapes, interval) in CONTINUOUS.items():

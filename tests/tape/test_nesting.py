@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import s2sgrad
 from s2sgrad.runtime.fallback import is_recording, stop_gradient, tape_vjp
 from tests.tape.numeric import grad
 
@@ -66,6 +67,49 @@ def test_inner_gradient_with_saved_results():
     for i in range(2):
         e = np.eye(2)[i] * step
         assert grad(f)(x)[i] == pytest.approx((f(x + e) - f(x - e)) / (2 * step), rel=1e-6)
+
+
+INNER = [
+    lambda t: np.square(t - 1.0),
+    lambda t: (t - 1.0) ** 2,
+    lambda t: np.float32(2) * t,
+    lambda t: np.real(1j * t * t),
+    lambda t: 1.0,
+]
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize(
+    "x",
+    [1.0, 2, 1 + 1j, np.float64(1), np.float32(1), np.complex128(1j), np.array(1.0), np.array(1, np.float32)],
+    ids=repr,
+)
+def test_an_inner_gradient_is_of_the_class_that_it_has_in_a_plain_call(inner, x):
+    found = []
+
+    def f(x):
+        of_number = s2sgrad.grad(lambda t: np.real(inner(t)))(x)
+        of_item = s2sgrad.grad(lambda p: np.real(inner(p["a"][0])))({"a": (x, 3), "b": 1.0})
+        found.append((type(of_number), type(of_item["a"][0]), type(of_item["b"]), np.asarray(of_number).dtype))
+        return np.real(of_number)
+
+    f(x)
+    s2sgrad.grad(f)(x)
+    s2sgrad.grad(f, mode="tape")(x)
+    assert len(found) > 2
+    assert set(found) == {found[0]}
+
+
+def test_an_inner_gradient_of_zero_divides_as_python_does():
+    def f(x):
+        d = s2sgrad.grad(lambda t: np.square(t - 1.0))(x)
+        try:
+            return 1.0 / d
+        except ZeroDivisionError:
+            return x * 3
+
+    assert f(1.0) == 3.0
+    assert s2sgrad.value_and_grad(f)(1.0) == (3.0, 3.0)
 
 
 def test_stop_gradient():

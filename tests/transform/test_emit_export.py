@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from s2sgrad import grad
 from s2sgrad.errors import ExportError
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir
@@ -120,6 +121,37 @@ def test_closure_variables_are_written_out(tmp_path):
     f.namespace.cells.update(grow=(lambda: grow).__closure__[0])
     emitted = emit([f])
     assert run(export(emitted), "f(0.75)", tmp_path) == repr(0.75 * 0.3)
+
+
+def test_names_of_a_nested_function_are_its_own(tmp_path):
+    def f(x):
+        order = [2, 0, 1]
+
+        def place(k, step=1):
+            while order[k] != k and k < 1:
+                k = order[k] - step
+            return k
+
+        return x[place(0)] * 2.0
+
+    derivative = grad(f, mode="compiled")
+    expected = repr(derivative(np.ones(3)))
+    assert "def place" in derivative.source
+    derivative.export(tmp_path / "whole.py")
+    assert run((tmp_path / "whole.py").read_text(), "f_grad(exported.np.ones(3))", tmp_path) == expected
+
+
+def test_helpers_are_copied_without_what_registers_them(tmp_path):
+    def f(x):
+        return np.sum(np.polyfit(np.arange(5.0), x, 2)) + np.sum(np.cov(x, x * x))
+
+    derivative = grad(f, mode="compiled")
+    x = np.array([0.5, -1.0, 2.0, 0.3, 1.1])
+    expected = repr(derivative(x))
+    derivative.export(tmp_path / "whole.py")
+    text = (tmp_path / "whole.py").read_text()
+    assert "def polyfit_pullback" in text and "@" not in text.replace(" @ ", "")
+    assert run(text, f"f_grad(exported.np.array({x.tolist()}))", tmp_path) == expected
 
 
 def test_several_functions_and_defaults(tmp_path):

@@ -853,3 +853,57 @@ def test_numbers_that_change_beside_arrays_that_do():
     for mode in ("compiled", "tape"):
         expected = [(counted_apart(X + h) - counted_apart(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
         assert np.allclose(grad(counted_apart, mode=mode)(X), expected, rtol=1e-6, atol=1e-8)
+
+
+REFUSED_IN_PLACE = [
+    "b /= 2", "b[1:] /= 2", "b[b > 1] /= 2", "b *= 0.5", "b **= 0.5", "b //= 0.5", "v = b[1:]; v /= 2",
+    "d = {'b': b}; d['b'] /= 2", "np.divide(b, 2, out=b)", "b = b > 1; b *= 2", "b = b > 1; b |= 2",
+    "b = b.astype(np.uint8); b *= np.int8(3)", "b = np.bincount(b); b /= b.sum()", "b = np.argsort(x); b /= 2",
+    "b = b * 1.0; b *= np.ones((1, 3))", "b = x * 1; b /= np.ones((1, 3))", "b = np.asarray(x.sum()); b *= np.ones(1)",
+    "b = np.ones(3); np.multiply(x, np.ones((1, 3)), out=b)", "b = np.ones(3); np.add(b, np.ones((1, 3)), b)",
+    "b = np.ones((2, 3)); np.sum(x, out=b)", "b = np.ones((1, 3)); np.mean(np.outer(x, x), axis=1, out=b)",
+    "b = np.ones((1, 3)); np.cumsum(x, out=b)", "b = np.ones((3, 1)); np.dot(np.outer(x, x), x, out=b)",
+    "b = b * 1.0; b @= x", "b = np.outer(b, x); b @= x[:, None]", "b = np.eye(3); b @= x[:, None]",
+]  # fmt: skip
+DONE_IN_PLACE = [
+    "b //= 2", "b %= 2", "b *= 2", "b **= 2", "b <<= 1", "b[1:] *= b[:-1]", "b[0] /= 2", "b[b > 1] %= 2", "b *= len(x)",
+    "b = b > 1; b &= x > 0; b ^= x < 1", "b = b * 1.0; b /= 2; b *= np.ones(3); b *= np.ones(1); b **= b",
+    "b = np.ones((2, 3)); np.multiply(x, 2, out=b); np.sqrt(b, b)", "b = np.ones(3); np.copyto(b, x[None])",
+    "b = np.ones(3); np.sum(np.outer(x, x), axis=0, out=b); np.cumsum(b * x, out=b)",
+    "b = x * 1; b *= x; b /= 2.0; b[1:] *= np.ones((1, 2))[0]", "b = b.astype(np.uint8); b //= 2",
+]  # fmt: skip
+
+
+def in_place(tmp_path, text):
+    (tmp_path / "written.py").write_text(
+        "import numpy as np\n\n\ndef f(x, b):\n    "
+        + text.replace("; ", "\n    ")
+        + "\n    return np.sum(np.sum(x) * b)\n"
+    )
+    names: dict = {}
+    exec(compile((tmp_path / "written.py").read_text(), str(tmp_path / "written.py"), "exec"), names)
+    return names["f"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+@pytest.mark.parametrize("text", REFUSED_IN_PLACE)
+def test_what_numpy_does_not_write_in_place_is_an_error(text, mode, tmp_path):
+    f, x = in_place(tmp_path, text), np.array([0.5, 1.5, 2.5])
+    b, c = np.array([3, 4, 5]), np.array([3, 4, 5])
+    with pytest.raises(Exception) as plain:  # noqa: PT011
+        f(x, b)
+    with pytest.raises(plain.type):
+        value_and_grad(f, mode=mode)(x, c)
+    np.testing.assert_array_equal(c, b)
+
+
+@pytest.mark.parametrize("text", DONE_IN_PLACE)
+def test_what_numpy_writes_in_place_is_compiled(text, tmp_path):
+    f, x = in_place(tmp_path, text), np.array([0.5, 1.5, 2.5])
+    b, c, d = (np.array([3, 4, 5]) for _ in range(3))
+    derivative = value_and_grad(f)
+    value, gradient = derivative(x, c)
+    assert derivative.engine == "compiled"
+    assert value == f(x, b)
+    np.testing.assert_array_equal(c, b)
+    np.testing.assert_allclose(gradient, value_and_grad(f, mode="tape")(x, d)[1])

@@ -315,27 +315,29 @@ elementwise(
     lambda t, n, x, out: -t * np.where(n < 1, out * (1 + over(1.0, x)), special.expn(np.maximum(cut(n) - 1, 0), x)),
 )
 elementwise(special.spence, lambda t, z: t * np.where(z == 1, -1.0, np.log(z) / np.where(z == 1, 1, 1 - z)))
+
+
+def sinch(x):
+    """The slope of the hyperbolic sine integral: sinh(x) / x."""
+    return np.where(x == 0, 1.0, np.sinh(x) / np.where(x == 0, 1.0, x))
+
+
 vjp(
     special.sici,
     x=lambda g, out, x: (
-        filled(part(g, 0), out[0]) * np.sinc(x / math.pi) + over(filled(part(g, 1), out[1]) * np.cos(x), x)
+        times(filled(part(g, 0), out[0]), np.conj(np.sinc(x / math.pi)))
+        + over(filled(part(g, 1), out[1]) * np.conj(np.cos(x)), np.conj(x))
     ),
 )
 jvp(special.sici, x=lambda t, out, x: (t * np.sinc(x / math.pi), over(t * np.cos(x), x)))
 vjp(
     special.shichi,
     x=lambda g, out, x: (
-        filled(part(g, 0), out[0]) * np.where(x == 0, 1.0, np.sinh(x) / np.where(x == 0, 1.0, x))
-        + over(filled(part(g, 1), out[1]) * np.cosh(x), x)
+        times(filled(part(g, 0), out[0]), np.conj(sinch(x)))
+        + over(filled(part(g, 1), out[1]) * np.conj(np.cosh(x)), np.conj(x))
     ),
 )
-jvp(
-    special.shichi,
-    x=lambda t, out, x: (
-        t * np.where(x == 0, 1.0, np.sinh(x) / np.where(x == 0, 1.0, x)),
-        over(t * np.cosh(x), x),
-    ),
-)
+jvp(special.shichi, x=lambda t, out, x: (t * sinch(x), over(t * np.cosh(x), x)))
 vjp(
     special.lambertw,
     z=lambda g, out, z, k=0, tol=1e-8: unbroadcast(over(g, np.conj(np.exp(out) * (1 + out))), z),
@@ -367,13 +369,19 @@ elementwise(special.hankel1, unknown, lambda t, v, z: t * (special.hankel1(v - 1
 elementwise(special.hankel2, unknown, lambda t, v, z: t * (special.hankel2(v - 1, z) - special.hankel2(v + 1, z)) / 2)
 
 
-def ive_slope(v, z, out):
-    """For real `z`; for complex ones the scaling is by the real part, which is no analytic function."""
-    return (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(z) * out
+def ive_slope(v, z):
+    """That of ``iv(v, z)``, scaled as `ive` is."""
+    return (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2
 
 
-vjp(special.ive, z=lambda g, out, v, z: unbroadcast(g * ive_slope(v, z, out), z))
-jvp(special.ive, z=lambda t, out, v, z: t * ive_slope(v, z, out))
+# the scaling, ``exp(-abs(z.real))``, is no analytic function
+vjp(
+    special.ive,
+    z=lambda g, out, v, z: unbroadcast(
+        g * np.conj(ive_slope(v, z)) - np.sign(np.real(z)) * np.real(g * np.conj(out)), z
+    ),
+)
+jvp(special.ive, z=lambda t, out, v, z: t * ive_slope(v, z) - np.sign(np.real(z)) * np.real(t) * out)
 
 
 def struve_term(v, x):
@@ -607,7 +615,13 @@ jvp(
         t * logsumexp_shares(out, a, axis, keepdims), axis=axis, keepdims=keepdims
     ),
 )
-vjp(special.softmax, x=lambda g, out, x, axis=None: out * (g - np.sum(g * out, axis=axis, keepdims=True)))
+vjp(
+    special.softmax,
+    x=lambda g, out, x, axis=None: np.conj(out) * (g - np.sum(g * np.conj(out), axis=axis, keepdims=True)),
+)
 jvp(special.softmax, x=lambda t, out, x, axis=None: out * (t - np.sum(t * out, axis=axis, keepdims=True)))
-vjp(special.log_softmax, x=lambda g, out, x, axis=None: g - np.exp(out) * np.sum(g, axis=axis, keepdims=True))
+vjp(
+    special.log_softmax,
+    x=lambda g, out, x, axis=None: g - np.conj(np.exp(out)) * np.sum(g, axis=axis, keepdims=True),
+)
 jvp(special.log_softmax, x=lambda t, out, x, axis=None: t - np.sum(np.exp(out) * t, axis=axis, keepdims=True))

@@ -172,7 +172,8 @@ class _Exporter:
         text = _source(thing, user)
         tree = ast.parse(text).body[0]
         if isinstance(tree, (ast.FunctionDef, ast.ClassDef)) and thing.__module__.partition(".")[0] == "s2sgrad":
-            text = _with_short_docstring(text, tree)
+            text = _in_short(text, tree)
+            tree = ast.parse(text).body[0]
         names, cells = _namespace(thing)
         local = _bound_in(tree)
         for used in sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - local):
@@ -312,14 +313,15 @@ def _source(thing, user: str) -> str:
     return text
 
 
-def _with_short_docstring(text: str, tree) -> str:
-    """A helper's source with only the first line of its docstring."""
-    first = tree.body[0]
-    if ast.get_docstring(tree) is None:
-        return text
+def _in_short(text: str, tree) -> str:
+    """A helper's source with only the first line of its docstring, and without what registers it as a rule."""
     lines = text.splitlines()
-    summary = ast.get_docstring(tree).splitlines()[0]
-    lines[first.lineno - 1 : first.end_lineno] = [f'    """{summary}"""']
+    if ast.get_docstring(tree) is not None:
+        first, summary = tree.body[0], ast.get_docstring(tree).splitlines()[0]
+        lines[first.lineno - 1 : first.end_lineno] = [f'    """{summary}"""']
+    for decorator in reversed(tree.decorator_list):
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id == "vjp":
+            del lines[decorator.lineno - 1 : decorator.end_lineno]
     return "\n".join(lines)
 
 

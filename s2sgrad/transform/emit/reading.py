@@ -6,6 +6,8 @@ from s2sgrad.transform import ir, walk
 from s2sgrad.transform.emit.printer import bound_names
 from s2sgrad.transform.emit.trees import operands
 
+SCOPES = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda, gast.FunctionDef)
+
 
 def codes_of(function: ir.Function) -> list:
     """The user's expressions and statements in a function."""
@@ -36,7 +38,7 @@ def free_names(node) -> set[str]:
     found = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
     inner: set = set()
     for part in gast.walk(node):
-        if isinstance(part, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda)):
+        if isinstance(part, SCOPES):
             inner |= bound_names(part) - _names_beside(node, part)
     return found - inner
 

@@ -25,6 +25,7 @@ from s2sgrad.transform.frontend.kinds import (
     NUMERIC,
     PLAIN_BUILTINS,
     SEQUENCES,
+    TAKES_NUMBERS,
     TAKES_SEQUENCES,
     any_active,
     asks_object,
@@ -671,9 +672,12 @@ class Expressions(InertExpressions):
             return thing
         if kind in SEQUENCES:
             arithmetic = function in ARITHMETIC
-            items = self.type_of(thing).items or ()
+            t = self.type_of(thing)
+            items = t.items or ()
             if not all(t.kind in NUMERIC and t.ndim == items[0].ndim and t.dtype is not None for t in items):
                 self.refuse("a list of values that carry a derivative and may be of different shapes", node)
+            if function in TAKES_NUMBERS and all(i.ndim == 0 for i in items or [self.element_type(t)]):
+                return thing
             if not arithmetic or any(self.type_of(o).kind is Kind.ARRAY for o in others):
                 return self.op(np.array, [thing], {}, node)
         name = getattr(function, "__name__", repr(function))

@@ -76,6 +76,9 @@ TAKES_SEQUENCES = frozenset(
     ]
 )
 
+# Functions of a list of numbers whose result is a number of Python's if those are: they are given the list as it is.
+TAKES_NUMBERS = frozenset([math.prod])
+
 # Elementwise functions whose result may be a view of their argument.
 VIEWING = frozenset([np.real, np.imag])
 

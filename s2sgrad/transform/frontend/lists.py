@@ -448,7 +448,8 @@ class Lists:
         """``max(a, b)`` and ``min(a, b)`` of numbers, Python's own: the first of the largest."""
         things = self.expressions(node.args)
         if len(things) == 1 and is_active(things[0]):
-            if not self.type_of(things[0]).items:
+            t = self.type_of(things[0])
+            if t.kind not in SEQUENCES or not t.items:
                 values = self.new_name("values")
                 self.assign_name(values, things[0])
                 argument = gast.Name(values, gast.Load(), None, None)

@@ -377,22 +377,22 @@ class Writes(WritingCalls):
                     f"a value that carries a derivative is stored in {what}, an array that may hold no floats",
                     statement,
                 )
-            fits = self.type_of(thing).dtype
-            if function is not None and function not in WRITTEN and fits not in ("int", "bool", t.dtype):
-                self.refuse(f"{what} holds no floats, and is changed in place by one", statement)
             active = False  # what is stored there is cut off: it takes steps
         if index is not None:
             place = types.infer(operator.getitem, (array, index))
             known = place.kind in (Kind.NUMBER, Kind.ARRAY)
             if not known and (active or function not in (None, *WRITTEN)):
                 self.refuse(f"what {what} is cannot be told", statement)
+        if function in (operator.matmul, np.matmul):
+            self.refuse(f"{what} is changed by a product of matrices, which may be of another shape", statement)
         if function is not None and function not in WRITTEN:
             before = array
             if index is not None:
                 before = self.value("t", place, array.active, self.regions_of(array))
                 self.emit(ir.Op(before, operator.getitem, (array, index), {}, None, self.found.location(statement)))
                 self.temporaries.add(before)
-            value, function = self.op(function, [before, value], {}, statement), None
+            by, value, function = value, self.op(function, [before, value], {}, statement), None
+            self.see_fitting(before, by, value, what, statement)
         v = self.type_of(value)
         if is_active(value) and (v.kind not in NUMERIC or (t.is_real and not v.is_real)):
             self.refuse(f"what is stored in {what} may be complex, or no number", statement)
@@ -408,6 +408,16 @@ class Writes(WritingCalls):
         self.earlier[after] = into
         self.renew(into, after)
         return after
+
+    def see_fitting(self, before: ir.Value, by, after: ir.Value, what: str, statement) -> None:
+        """Refuse what NumPy may not write into an array in place, where an assignment would: other types, more axes."""
+        t, axes_of_other = before.type, self.type_of(by).ndim
+        if t.kind is not Kind.ARRAY:
+            return
+        if axes_of_other != 0 and (t.ndim is None or axes_of_other is None or axes_of_other > t.ndim):
+            self.refuse(f"{what} is changed in place by what may have more axes", statement)
+        if not (t.dtype or "").startswith(("float", "complex")) and after.type.dtype != t.dtype:
+            self.refuse(f"{what} holds no floats, and what changes it in place may be of another type", statement)
 
     def origin(self, value):
         """The array that `value` is, as it was when it was made (or came into the loop that is walked)."""

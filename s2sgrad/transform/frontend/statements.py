@@ -368,7 +368,8 @@ class Statements:
             fine = t if t.kind in (*SEQUENCES, Kind.ARRAY) else ir.UNKNOWN
             stores: list = []
             targets = self.pattern(target, fine, False, self.inside(t, regions), statement, stores)
-            if isinstance(operand, ir.Code) and (lengths := types.shape_of(operand)[1]) is not None:
+            lengths = types.shape_of(operand)[1] if isinstance(operand, ir.Code) else None
+            if isinstance(lengths, tuple):  # else it is a shape of which no length is known
                 for value, length in zip(targets, lengths, strict=False):
                     if isinstance(value, ir.Value):
                         value.length = length

@@ -11,7 +11,7 @@ import gast
 from s2sgrad.transform import ir
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.frontend import syntax
-from s2sgrad.transform.frontend.kinds import MISSING, constant_of, is_active, numeric, text
+from s2sgrad.transform.frontend.kinds import MISSING, SEQUENCES, constant_of, is_active, numeric, text
 from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.spelling import OPERATORS
 
@@ -81,8 +81,10 @@ class Unsized:
                 return self.chained(base, self.new_list(things, statement), statement), nothing
             case "insert", [_, thing] if at == 0:
                 return self.chained(self.new_list([thing], statement), base, statement), nothing
-            case "extend", [thing] if self.type_of(thing).kind is Kind.LIST or self.type_of(thing).items:
-                more = self.type_of(thing).items
+            case "extend", [thing] if (given := self.type_of(thing)).kind is Kind.LIST or (
+                given.kind in SEQUENCES and given.items
+            ):
+                more = given.items
                 more = (
                     self.operand(thing) if more is None else self.new_list(self.items_of(thing, statement), statement)
                 )

@@ -69,10 +69,14 @@ class WritingCalls:
         thing = value(array, place) if callable(value) else self.expression(value)
         if not fits(self.type_of(thing), array.type):
             self.refuse(f"what {text(call.func)} does with an array that may hold no floats", statement)
-        if index is None and not types.same_dtype(self.type_of(thing), array.type):
-            known = self.static(call.func)
-            if known is not None and not isinstance(known.value, np.ufunc) and known.value is not np.copyto:
+        known = self.static(call.func)
+        if index is None and known is not None and known.value is not np.copyto:
+            elementwise, given = isinstance(known.value, np.ufunc), self.type_of(thing)
+            if not elementwise and not types.same_dtype(given, array.type):
                 self.refuse(f"what {text(call.func)} does with an array of another dtype to write into", statement)
+            fewer = given.ndim == 0 or None not in (given.ndim, array.type.ndim) and given.ndim <= array.type.ndim
+            if not (fewer if elementwise else given.ndim == array.type.ndim):
+                self.refuse(f"what {text(call.func)} does with an array of other axes to write into", statement)
         return self.write_into(array, place, thing, function, statement)
 
     def written_anew(self, call):
