@@ -278,3 +278,98 @@ def that_may_give_none(x):
 @program(X, engine="tape")
 def that_gives_a_list_of_unknown_length(x):
     return sum(repeated(x)) * 2
+
+
+# ------------------------------------------------------------------- what a new container holds need not be new
+
+
+class Holder:
+    def __init__(self, v):
+        self.v = v
+        self.v *= 2.0
+
+
+def changed_in_a_list(v):
+    xs = [0.0] * 2
+    xs[1] = v
+    xs[1] *= 1.2
+    return np.sum(v * v)
+
+
+def changed_in_a_list_that_grows(v):
+    xs = []
+    xs.append(v)
+    xs[0][1:] = 0.5
+    return np.sum(v * v)
+
+
+def changed_in_a_dict(v):
+    d = {"a": v}
+    d["a"].fill(0.7)
+    return np.sum(v * v)
+
+
+def changed_in_a_copied_list(v):
+    xs = [v, 2.0].copy()
+    xs[0] -= 0.5 * v
+    return np.sum(v * v)
+
+
+def changed_in_an_object(v):
+    Holder(v)
+    return np.sum(v * v)
+
+
+def changed_through_an_array_that_shares(v):
+    w = np.array(v, copy=False)
+    w *= 2.0
+    return np.sum(w * w)
+
+
+def changed_in_an_annotated_name(v):
+    w = np.zeros(3)
+    w: np.ndarray = v
+    w *= 2.0
+    return np.sum(w * w)
+
+
+CHANGES = [
+    changed_in_a_list,
+    changed_in_a_list_that_grows,
+    changed_in_a_dict,
+    changed_in_a_copied_list,
+    changed_in_an_object,
+    changed_through_an_array_that_shares,
+    changed_in_an_annotated_name,
+]
+
+
+def registered(change):
+    @program(X, engine=None, name=change.__name__)
+    def whole(x):
+        s = change(x)
+        return s * np.sum(x * x)
+
+    return whole
+
+
+for one in CHANGES:
+    registered(one)
+
+
+def filled_by_itself(v):
+    y = np.zeros(3)
+    y[0] = v[0]
+    y[1:] += v[:2]
+    y[1] *= 2.0
+    try:
+        return np.sum(y * v)
+    except ValueError:
+        return 0.0
+    except OSError:
+        return 0.0
+
+
+@program(X, engine="compiled", taped=True)
+def arrays_of_the_callee_are_its_own(x):
+    return filled_by_itself(x) * np.sum(x * x)

@@ -401,30 +401,32 @@ class _Examiner:
         self.cls, self.home = cls, home  # that of the object which it is a method of, and the one it stands in
         self.local = set(syntax.parameters(node))
         self.fresh: set = {own} if own else set()
+        self.arrays: set = set()  # of those the arrays, of which all parts are new, too
         self.reason = ""
 
     def run(self) -> str | None:
         names = syntax.Names()
         for child in self.body:
             self.local |= names.stores(child)
-        self.fresh |= self._fresh_locals()
+        self.arrays = self._fresh_locals(self._is_new_array)
+        self.fresh |= self._fresh_locals(self._is_new)
         return next((r for child in self.body for r in map(self._problem, syntax.walk(child)) if r), None)
 
-    def _fresh_locals(self) -> set:
+    def _fresh_locals(self, is_new) -> set:
         """Local names that only ever stand for what the function has just made."""
         made: dict[str, bool] = {}
-        for child in self.body:
-            for node in syntax.walk(child):
-                if isinstance(node, gast.Assign):
-                    for target in node.targets:
-                        for name in syntax.walk(target):
-                            if isinstance(name, gast.Name) and not isinstance(name.ctx, gast.Load):
-                                ok = isinstance(target, gast.Name) and self._is_new(node.value)
-                                made[name.id] = made.get(name.id, True) and ok
-                elif isinstance(node, (gast.For, gast.With, gast.NamedExpr)):
-                    for name in syntax.walk(node.target if not isinstance(node, gast.With) else gast.Tuple([], None)):
-                        if isinstance(name, gast.Name):
-                            made[name.id] = False
+        for node in (node for child in self.body for node in syntax.walk(child)):
+            if isinstance(node, gast.Assign) or isinstance(node, gast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, gast.Assign) else [node.target]
+                for target in targets:
+                    ok = isinstance(target, gast.Name) and is_new(node.value)
+                    made.update((name, made.get(name, True) and ok) for name in bound_in(target))
+            elif isinstance(node, (gast.For, gast.comprehension, gast.NamedExpr)):
+                made.update(dict.fromkeys(bound_in(node.target), False))
+            elif isinstance(node, gast.withitem) and node.optional_vars is not None:
+                made.update(dict.fromkeys(bound_in(node.optional_vars), False))
+            elif isinstance(node, gast.match_case):
+                made.update(dict.fromkeys(syntax.Names().stores(node), False))
         return {name for name, ok in made.items() if ok} - set(syntax.parameters(self.node))
 
     def _is_new(self, value) -> bool:
@@ -432,10 +434,25 @@ class _Examiner:
             return True
         if isinstance(value, (gast.List, gast.Dict, gast.Set, *syntax.COMPREHENSIONS)):
             return True
-        if isinstance(value, gast.Call):
-            name = value.func.attr if isinstance(value.func, gast.Attribute) else getattr(value.func, "id", "")
-            return name in NEW
-        return False
+        if not isinstance(value, gast.Call) or any(k.arg in (None, "copy") for k in value.keywords):
+            return False
+        known = self._function(value.func)
+        if known is None:  # a method, perhaps
+            return isinstance(value.func, gast.Attribute) and value.func.attr in NEW
+        return getattr(known, "__name__", "") in NEW and resolve.is_trusted(known)
+
+    def _is_new_array(self, value) -> bool:
+        """Is it an array of numbers that NumPy makes? What else is new may hold what is not."""
+        if not isinstance(value, gast.Call) or not self._is_new(value):
+            return False
+        known = self._function(value.func)
+        ours = known is not None and (getattr(known, "__module__", None) or "").partition(".")[0] == "numpy"
+        return ours and not any(
+            getattr(n, "id", None) == "object"
+            or getattr(n, "attr", None) == "object_"
+            or getattr(n, "value", None) in ("O", "object")
+            for n in syntax.walk(value)
+        )
 
     def _problem(self, node) -> str | None:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
@@ -446,15 +463,19 @@ class _Examiner:
             return self._write(node)
         if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
             return None if node.target.id in self.fresh else f"it changes {node.target.id} in place"
+        if isinstance(node, gast.AugAssign):
+            return self._write(node.target, inside=True)
         if isinstance(node, gast.Call):
             return self._call(node)
         return None
 
-    def _write(self, node) -> str | None:
+    def _write(self, node, inside=False) -> str | None:
+        """Why what stands at a place is not the function's own to set or, `inside`, to change in place."""
+        inside = inside or isinstance(node.value, (gast.Subscript, gast.Attribute))
         while isinstance(node, (gast.Subscript, gast.Attribute)):
             node = node.value
         name = getattr(node, "id", "an object")
-        return None if name in self.fresh else f"it writes into {name}"
+        return None if name in (self.arrays if inside else self.fresh) else f"it writes into {name}"
 
     def _call(self, node) -> str | None:
         if syntax.is_inherited(node.func):
@@ -495,6 +516,11 @@ class _Examiner:
             found = resolve.MISSING if base is None else resolve.plain_attribute(base, node.attr)
             return None if found is resolve.MISSING else found
         return None
+
+
+def bound_in(target) -> set:
+    """The names that the target of an assignment binds, not those in indices of it."""
+    return {n.id for n in syntax.walk(target) if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
 
 
 def writes_out(function, node) -> bool:
