@@ -206,3 +206,22 @@ def left_before_an_array_is_changed(x, y, k):
         y[1] = x[1] = 0.5
     w = x[int(s <= 1.7)]
     return np.sum(x) * w * y[1]
+
+
+class Doubling:
+    def __init__(self, u):
+        self.u = u
+
+    def __enter__(self):
+        self.u *= 2.0
+
+    def __exit__(self, *exc):
+        self.u = self.u * 1.0
+
+
+@program(X, engine="tape")
+def manager_that_changes_what_it_was_given(x):
+    y = x * 1.5
+    with Doubling(y):
+        s = np.sum(y * x)
+    return s * np.sum(y)

@@ -464,7 +464,7 @@ class _Examiner:
         if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
             return None if node.target.id in self.fresh else f"it changes {node.target.id} in place"
         if isinstance(node, gast.AugAssign):
-            return self._write(node.target, inside=True)
+            return None if self._is_count(node.target) else self._write(node.target, inside=True)
         if isinstance(node, gast.Call):
             return self._call(node)
         return None
@@ -476,6 +476,27 @@ class _Examiner:
             node = node.value
         name = getattr(node, "id", "an object")
         return None if name in (self.arrays if inside else self.fresh) else f"it writes into {name}"
+
+    def _is_count(self, target) -> bool:
+        """Is it an attribute of its object to which the class gives no other values than literal numbers?"""
+        own = isinstance(target, gast.Attribute) and getattr(target.value, "id", None) in self.fresh - self.arrays
+        if not own or self.cls is None or target.value.id not in syntax.parameters(self.node):
+            return False
+        found = False
+        for method in (f for c in self.cls.__mro__ for f in vars(c).values() if isinstance(f, FunctionType)):
+            try:
+                nodes = [*syntax.walk(source.find(method).node)]
+            except CompileError:
+                return False
+            stores = {id(n) for n in nodes if isinstance(n, gast.Attribute) and n.attr == target.attr}
+            stores -= {id(n) for n in nodes if isinstance(getattr(n, "ctx", None), gast.Load)}
+            stores -= {id(n.target) for n in nodes if isinstance(n, gast.AugAssign)}
+            numbers = [n for n in nodes if isinstance(n, gast.Assign) and is_number(n.value)]
+            literal = {id(t) for n in numbers for t in n.targets} & stores
+            found = found or bool(literal)
+            if stores - literal:
+                return False
+        return found
 
     def _call(self, node) -> str | None:
         if syntax.is_inherited(node.func):
@@ -516,6 +537,10 @@ class _Examiner:
             found = resolve.MISSING if base is None else resolve.plain_attribute(base, node.attr)
             return None if found is resolve.MISSING else found
         return None
+
+
+def is_number(node) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, (int, float))
 
 
 def bound_in(target) -> set:
