@@ -88,9 +88,9 @@ def _in_place(ufunc, function):
 
 
 def _matmul_in_place(self, other):
-    """``self @= other``, whose shape has to be that of `self`: NumPy sees to it, on a copy."""
-    if type(self.primal) is _ndarray and not yields(self, other, "__rmatmul__"):
-        operator.imatmul(np.array(plain(self)), plain(other))
+    """``self @= other``, where ``np.matmul(self, other, out=self)`` would write one product to many places."""
+    if type(self.primal) is _ndarray and np.ndim(plain(other)) < 2 and not yields(self, other, "__rmatmul__"):
+        operator.imatmul(np.array(plain(self)), plain(other))  # raises
     return _in_place(np.matmul, operator.matmul)(self, other)
 
 

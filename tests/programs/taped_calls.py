@@ -3,6 +3,7 @@
 It takes no `try` with several handlers that go on.
 """
 
+import contextlib
 import functools
 
 import numpy as np
@@ -333,19 +334,89 @@ def changed_in_an_annotated_name(v):
     return np.sum(w * w)
 
 
-CHANGES = [
-    changed_in_a_list,
-    changed_in_a_list_that_grows,
-    changed_in_a_dict,
-    changed_in_a_copied_list,
-    changed_in_an_object,
-    changed_through_an_array_that_shares,
-    changed_in_an_annotated_name,
-]
+def changed_in_a_name_of_with(v):
+    try:
+        w = np.zeros(3)
+        w += 1.0
+        with contextlib.nullcontext(v) as w:
+            w *= 2.0
+        return np.sum(w * w)
+    except ZeroDivisionError:
+        return 0.0
+    except OSError:
+        return 0.0
 
 
-def registered(change):
-    @program(X, engine=None, name=change.__name__)
+def changed_in_a_name_of_match(v):
+    try:
+        w = np.zeros(3)
+        match [v, 2.0]:
+            case [w, factor]:
+                w *= factor
+        return np.sum(w * w)
+    except ZeroDivisionError:
+        return 0.0
+    except OSError:
+        return 0.0
+
+
+def changed_in_a_name_of_walrus(v):
+    try:
+        w = np.zeros(3)
+        if len(w := v) == 3:
+            w *= 2.0
+        return np.sum(w * w)
+    except ZeroDivisionError:
+        return 0.0
+    except OSError:
+        return 0.0
+
+
+def changed_in_a_name_of_for(v):
+    try:
+        w = np.zeros(3)
+        for w in [v]:
+            w *= 2.0
+        return np.sum(w * w)
+    except ZeroDivisionError:
+        return 0.0
+    except OSError:
+        return 0.0
+
+
+def copy(v):
+    return v
+
+
+def changed_in_what_is_called_a_copy(v):
+    try:
+        w = copy(v)
+        w *= 2.0
+        return np.sum(w * w)
+    except ZeroDivisionError:
+        return 0.0
+    except OSError:
+        return 0.0
+
+
+CHANGES = {
+    changed_in_a_list: "tape",
+    changed_in_a_list_that_grows: "compiled",
+    changed_in_a_dict: "compiled",
+    changed_in_a_copied_list: "tape",
+    changed_in_an_object: "tape",
+    changed_through_an_array_that_shares: "tape",
+    changed_in_an_annotated_name: "compiled",
+    changed_in_a_name_of_with: "tape",
+    changed_in_a_name_of_match: "tape",
+    changed_in_a_name_of_walrus: "tape",
+    changed_in_a_name_of_for: "tape",
+    changed_in_what_is_called_a_copy: "tape",
+}
+
+
+def registered(change, engine):
+    @program(X, engine=engine, name=change.__name__)
     def whole(x):
         s = change(x)
         return s * np.sum(x * x)
@@ -353,8 +424,8 @@ def registered(change):
     return whole
 
 
-for one in CHANGES:
-    registered(one)
+for one, engine in CHANGES.items():
+    registered(one, engine)
 
 
 def filled_by_itself(v):

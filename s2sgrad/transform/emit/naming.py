@@ -20,7 +20,7 @@ import gast
 
 from s2sgrad.transform import ir, walk
 from s2sgrad.transform.emit.guarded import Guarded
-from s2sgrad.transform.emit.printer import bound_names
+from s2sgrad.transform.emit.printer import LATER, SCOPES, bound_names
 from s2sgrad.transform.emit.trees import Append, Trees, is_temporary, operands, targets
 
 
@@ -250,14 +250,14 @@ class _Naming:
     def forbid(self, code) -> None:
         """A value read under a comprehension or lambda must not be called what that binds for itself."""
         for part in gast.walk(code.node):
-            if isinstance(part, _SCOPES):
+            if isinstance(part, SCOPES):
                 bound = bound_names(part)
                 for value in code.reads.values():
                     self.forbidden.setdefault(value, set()).update(bound - {value.name})
 
     def kept(self, code) -> set:
         """The values that a lambda, nested function or generator reads: whenever it runs, so up to the end."""
-        later = [part for part in gast.walk(code.node) if isinstance(part, _LATER)]
+        later = [part for part in gast.walk(code.node) if isinstance(part, LATER)]
         names = {n.id for part in later for n in gast.walk(part) if isinstance(n, gast.Name)}
         return self.leaves(value for name, value in code.reads.items() if name in names)
 
@@ -305,10 +305,6 @@ class _Naming:
         twins = [colours.get(self.twins[v]) for v in group if v in self.twins and is_temporary(wish)]
         names = chain(filter(None, twins), candidates(base))
         return next(n for n in names if n not in taken and n not in self.reserved)
-
-
-_LATER = (gast.GeneratorExp, gast.Lambda, gast.FunctionDef)
-_SCOPES = (gast.ListComp, gast.SetComp, gast.DictComp, *_LATER)
 
 
 def candidates(base: str):

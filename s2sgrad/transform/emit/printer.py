@@ -90,6 +90,10 @@ def precedence(node) -> int:
     return PRECEDENCE.get(kind, ATOM)
 
 
+LATER = (gast.GeneratorExp, gast.Lambda, gast.FunctionDef)  # what runs later than where it stands
+SCOPES = (gast.ListComp, gast.SetComp, gast.DictComp, *LATER)
+
+
 def bound_names(node) -> set[str]:
     """The names that a lambda, comprehension or nested function binds for itself."""
     if isinstance(node, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):

@@ -3,10 +3,8 @@
 import gast
 
 from s2sgrad.transform import ir, walk
-from s2sgrad.transform.emit.printer import bound_names
+from s2sgrad.transform.emit.printer import SCOPES, bound_names
 from s2sgrad.transform.emit.trees import operands
-
-SCOPES = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda, gast.FunctionDef)
 
 
 def codes_of(function: ir.Function) -> list:

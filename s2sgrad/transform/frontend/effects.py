@@ -401,7 +401,7 @@ class _Examiner:
         self.cls, self.home = cls, home  # that of the object which it is a method of, and the one it stands in
         self.local = set(syntax.parameters(node))
         self.fresh: set = {own} if own else set()
-        self.arrays: set = set()  # of those the arrays, of which all parts are new, too
+        self.arrays: set = set()  # those of them that are arrays, of which all parts are new, too
         self.reason = ""
 
     def run(self) -> str | None:
@@ -414,20 +414,11 @@ class _Examiner:
 
     def _fresh_locals(self, is_new) -> set:
         """Local names that only ever stand for what the function has just made."""
-        made: dict[str, bool] = {}
-        for node in (node for child in self.body for node in syntax.walk(child)):
-            if isinstance(node, gast.Assign) or isinstance(node, gast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, gast.Assign) else [node.target]
-                for target in targets:
-                    ok = isinstance(target, gast.Name) and is_new(node.value)
-                    made.update((name, made.get(name, True) and ok) for name in bound_in(target))
-            elif isinstance(node, (gast.For, gast.comprehension, gast.NamedExpr)):
-                made.update(dict.fromkeys(bound_in(node.target), False))
-            elif isinstance(node, gast.withitem) and node.optional_vars is not None:
-                made.update(dict.fromkeys(bound_in(node.optional_vars), False))
-            elif isinstance(node, gast.match_case):
-                made.update(dict.fromkeys(syntax.Names().stores(node), False))
-        return {name for name, ok in made.items() if ok} - set(syntax.parameters(self.node))
+        nodes = [node for child in self.body for node in syntax.walk(child)]
+        made = [(place.id, value) for place, value in given(nodes) if isinstance(place, gast.Name)]
+        other = {name for name, value in made if value is None or not is_new(value)}
+        other = other.union(*(syntax.Names().stores(n.pattern) for n in nodes if isinstance(n, gast.match_case)))
+        return {name for name, _ in made} - other - set(syntax.parameters(self.node))
 
     def _is_new(self, value) -> bool:
         if isinstance(value, (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Compare, gast.JoinedStr)):
@@ -445,14 +436,9 @@ class _Examiner:
         """Is it an array of numbers that NumPy makes? What else is new may hold what is not."""
         if not isinstance(value, gast.Call) or not self._is_new(value):
             return False
-        known = self._function(value.func)
-        ours = known is not None and (getattr(known, "__module__", None) or "").partition(".")[0] == "numpy"
-        return ours and not any(
-            getattr(n, "id", None) == "object"
-            or getattr(n, "attr", None) == "object_"
-            or getattr(n, "value", None) in ("O", "object")
-            for n in syntax.walk(value)
-        )
+        module = getattr(self._function(value.func), "__module__", None) or ""
+        said = {word for n in syntax.walk(value) for word in (getattr(n, k, None) for k in ("id", "attr", "value"))}
+        return module.partition(".")[0] == "numpy" and said.isdisjoint({"object", "object_", "O"})
 
     def _problem(self, node) -> str | None:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
@@ -482,21 +468,14 @@ class _Examiner:
         own = isinstance(target, gast.Attribute) and getattr(target.value, "id", None) in self.fresh - self.arrays
         if not own or self.cls is None or target.value.id not in syntax.parameters(self.node):
             return False
-        found = False
+        values = []
         for method in (f for c in self.cls.__mro__ for f in vars(c).values() if isinstance(f, FunctionType)):
             try:
-                nodes = [*syntax.walk(source.find(method).node)]
+                places = given([*syntax.walk(source.find(method).node)])
             except CompileError:
                 return False
-            stores = {id(n) for n in nodes if isinstance(n, gast.Attribute) and n.attr == target.attr}
-            stores -= {id(n) for n in nodes if isinstance(getattr(n, "ctx", None), gast.Load)}
-            stores -= {id(n.target) for n in nodes if isinstance(n, gast.AugAssign)}
-            numbers = [n for n in nodes if isinstance(n, gast.Assign) and is_number(n.value)]
-            literal = {id(t) for n in numbers for t in n.targets} & stores
-            found = found or bool(literal)
-            if stores - literal:
-                return False
-        return found
+            values += [v for place, v in places if isinstance(place, gast.Attribute) and place.attr == target.attr]
+        return bool(values) and all(map(is_number, values))
 
     def _call(self, node) -> str | None:
         if syntax.is_inherited(node.func):
@@ -539,13 +518,23 @@ class _Examiner:
         return None
 
 
+def given(nodes: list) -> list:
+    """The places that statements among `nodes` set, each with the value that it is given; None for a part of one.
+
+    >>> tree = gast.parse("a = b.c = 1; d, e = f; a += 2")
+    >>> [(gast.unparse(place).strip(), value and value.value) for place, value in given([*gast.walk(tree)])]
+    [('a', 1), ('b.c', 1), ('d', None), ('e', None)]
+    """
+    values = {id(t): n.value for n in nodes if isinstance(n, gast.Assign) for t in n.targets}
+    values |= {id(n.target): n.value for n in nodes if isinstance(n, gast.AnnAssign)}
+    unset = {id(n.target) for n in nodes if isinstance(n, gast.AugAssign)} | {i for i, v in values.items() if v is None}
+    parts = (gast.Tuple, gast.List, gast.Starred)  # hold the places that are set
+    places = [n for n in nodes if isinstance(getattr(n, "ctx", None), gast.Store) and not isinstance(n, parts)]
+    return [(place, values.get(id(place))) for place in places if id(place) not in unset]
+
+
 def is_number(node) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, (int, float))
-
-
-def bound_in(target) -> set:
-    """The names that the target of an assignment binds, not those in indices of it."""
-    return {n.id for n in syntax.walk(target) if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
 
 
 def writes_out(function, node) -> bool:

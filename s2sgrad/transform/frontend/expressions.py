@@ -672,11 +672,12 @@ class Expressions(InertExpressions):
             return thing
         if kind in SEQUENCES:
             arithmetic = function in ARITHMETIC
-            t = self.type_of(thing)
-            items = t.items or ()
+            items = self.type_of(thing).items or ()
             if not all(t.kind in NUMERIC and t.ndim == items[0].ndim and t.dtype is not None for t in items):
                 self.refuse("a list of values that carry a derivative and may be of different shapes", node)
-            if function in TAKES_NUMBERS and all(i.ndim == 0 for i in items or [self.element_type(t)]):
+            if function in TAKES_NUMBERS and all(
+                t.ndim == 0 for t in items or [self.element_type(self.type_of(thing))]
+            ):
                 return thing
             if not arithmetic or any(self.type_of(o).kind is Kind.ARRAY for o in others):
                 return self.op(np.array, [thing], {}, node)

@@ -21,7 +21,7 @@ from s2sgrad.transform.frontend.heap import is_slot, keys_of, said
 from s2sgrad.transform.frontend.kinds import NEVER, NUMERIC, SEQUENCES, is_active, text
 from s2sgrad.transform.frontend.scan import mutable_names
 from s2sgrad.transform.frontend.values import Bound, Choice, Inert, Nested, Partial, Unbound, functions_held
-from s2sgrad.transform.frontend.writing import WritingCalls
+from s2sgrad.transform.frontend.writing import WritingCalls, adds_no_axes
 from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.spelling import OPERATORS
 
@@ -411,10 +411,10 @@ class Writes(WritingCalls):
 
     def see_fitting(self, before: ir.Value, by, after: ir.Value, what: str, statement) -> None:
         """Refuse what NumPy may not write into an array in place, where an assignment would: other types, more axes."""
-        t, axes_of_other = before.type, self.type_of(by).ndim
+        t = before.type
         if t.kind is not Kind.ARRAY:
             return
-        if axes_of_other != 0 and (t.ndim is None or axes_of_other is None or axes_of_other > t.ndim):
+        if not adds_no_axes(self.type_of(by), t):
             self.refuse(f"{what} is changed in place by what may have more axes", statement)
         if not (t.dtype or "").startswith(("float", "complex")) and after.type.dtype != t.dtype:
             self.refuse(f"{what} holds no floats, and what changes it in place may be of another type", statement)

@@ -81,13 +81,9 @@ class Unsized:
                 return self.chained(base, self.new_list(things, statement), statement), nothing
             case "insert", [_, thing] if at == 0:
                 return self.chained(self.new_list([thing], statement), base, statement), nothing
-            case "extend", [thing] if (given := self.type_of(thing)).kind is Kind.LIST or (
-                given.kind in SEQUENCES and given.items
-            ):
-                more = given.items
-                more = (
-                    self.operand(thing) if more is None else self.new_list(self.items_of(thing, statement), statement)
-                )
+            case "extend", [thing] if (t := self.type_of(thing)).kind is Kind.LIST or t.kind in SEQUENCES and t.items:
+                known = t.items is not None
+                more = self.new_list(self.items_of(thing, statement), statement) if known else self.operand(thing)
                 return self.chained(base, more, statement), nothing
             case "insert", [_, thing] if isinstance(nodes[0], gast.Name):
                 front, back = gast.Slice(None, nodes[0], None), gast.Slice(nodes[0], None, None)

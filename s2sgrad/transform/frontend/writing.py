@@ -44,6 +44,15 @@ def fits(thing: ir.Type, array: ir.Type) -> bool:
     return floats or whole or types.same_dtype(thing, array)
 
 
+def adds_no_axes(thing: ir.Type, array: ir.Type) -> bool:
+    """Has what an array is combined with surely no more axes than the array itself?
+
+    >>> adds_no_axes(ir.FLOAT, ir.Type(Kind.ARRAY)), adds_no_axes(ir.Type(Kind.ARRAY), ir.Type(Kind.ARRAY, ndim=1))
+    (True, False)
+    """
+    return thing.ndim == 0 or None not in (thing.ndim, array.ndim) and thing.ndim <= array.ndim
+
+
 class WritingCalls:
     """The part of `Lowering` that deals with calls that write into an array."""
 
@@ -74,8 +83,7 @@ class WritingCalls:
             elementwise, given = isinstance(known.value, np.ufunc), self.type_of(thing)
             if not elementwise and not types.same_dtype(given, array.type):
                 self.refuse(f"what {text(call.func)} does with an array of another dtype to write into", statement)
-            fewer = given.ndim == 0 or None not in (given.ndim, array.type.ndim) and given.ndim <= array.type.ndim
-            if not (fewer if elementwise else given.ndim == array.type.ndim):
+            if not (adds_no_axes(given, array.type) if elementwise else given.ndim == array.type.ndim):
                 self.refuse(f"what {text(call.func)} does with an array of other axes to write into", statement)
         return self.write_into(array, place, thing, function, statement)
 
