@@ -9,6 +9,7 @@ and used afterwards is fine.
 
 import functools
 import inspect
+import itertools
 import operator
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
@@ -123,6 +124,16 @@ MUTATORS = {
     next: 0,
 }
 
+# Functions that call one of their arguments, and which one.
+CALLING = {
+    **dict.fromkeys([map, filter, functools.reduce, functools.partial], 0),
+    **dict.fromkeys([itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse], 0),
+    itertools.accumulate: 1,
+    **dict.fromkeys([np.apply_along_axis, np.apply_over_axes, np.vectorize, np.frompyfunc, np.fromfunction], 0),
+}
+# Functions that ask something of their arguments, and call none of them.
+ASKING = frozenset([isinstance, issubclass, callable, hasattr, getattr, id, type, repr, str, print, len, bool, hash])
+
 # Functions that may read or change local variables without naming them.
 OPAQUE = frozenset([eval, exec, compile, locals, globals, vars, dir, input, sys._getframe, inspect.currentframe])
 
@@ -142,6 +153,42 @@ def mutator(function) -> int | None:
     return MUTATORS.get(function) if getattr(function, "__hash__", None) else None
 
 
+def is_mutating_name(attr: str) -> bool:
+    """Is it the name of a method that changes its object?
+
+    Examples
+    --------
+    >>> is_mutating_name("fill"), is_mutating_name("__imul__"), is_mutating_name("sum")
+    (True, True, False)
+    """
+    return attr in MUTATING_METHODS or attr.strip("_") in IN_PLACE
+
+
+def handed(call) -> list:
+    """The names and places by which a call may hand functions on: its arguments, and what is in displays among them.
+
+    Examples
+    --------
+    >>> call = gast.parse("np.piecewise(x, [x > 0], [f, g.h], *(k,), key=xs[0])", mode="eval").body
+    >>> [gast.unparse(node).strip() for node in handed(call)]
+    ['x', 'xs[0]', 'f', 'g.h', 'k']
+    """
+    found, queue = [], [*call.args, *(k.value for k in call.keywords)]
+    for node in queue:
+        match node:
+            case gast.Name() | gast.Attribute() | gast.Subscript():
+                found.append(node)
+            case gast.List(elts=parts) | gast.Tuple(elts=parts) | gast.Set(elts=parts) | gast.BoolOp(values=parts):
+                queue += parts
+            case gast.Dict(values=parts):
+                queue += parts
+            case gast.Starred(value=part):
+                queue.append(part)
+            case gast.IfExp(body=first, orelse=second):
+                queue += [first, second]
+    return found
+
+
 def is_mutating_method(function) -> bool:
     """Is it a method, bound to an object already, that changes the object?
 
@@ -152,7 +199,7 @@ def is_mutating_method(function) -> bool:
     """
     owner = getattr(function, "__self__", None)
     bound = isinstance(function, (BuiltinFunctionType, MethodWrapperType)) and not inspect.ismodule(owner)
-    return bound and (function.__name__ in MUTATING_METHODS or function.__name__.strip("_") in IN_PLACE)
+    return bound and is_mutating_name(function.__name__)
 
 
 @functools.cache
@@ -299,19 +346,20 @@ class Purity:
 
     def reason(self, function) -> str | None:
         """Why `function` is not surely pure; None where it is."""
+        while isinstance(function, functools.partial):
+            function = function.func
         if isinstance(function, MethodType):
             if resolve.is_trusted(function.__func__):
                 return None
             function = function.__func__
-        elif isinstance(function, type) or not isinstance(function, FunctionType):
-            return self._reason_of_object(function)
-        if resolve.is_trusted(function):
+        if isinstance(function, FunctionType) and resolve.is_trusted(function):
             return None
         key = id(function)
         if key not in self._reasons:
             self._reasons[key] = None  # a recursive call adds nothing of its own
             self._alive.append(function)
-            self._reasons[key] = self._examine(function)
+            examine = self._examine if isinstance(function, FunctionType) else self._reason_of_object
+            self._reasons[key] = examine(function)
         return self._reasons[key]
 
     def _reason_of_object(self, function) -> str | None:
@@ -484,13 +532,28 @@ class _Examiner:
         if writes_out(function, node) or any(k.arg == "out" for k in node.keywords):
             return "it writes into an array (out=)"
         if function is not None:
-            return self.purity.reason(function)
+            return self.purity.reason(function) or self._handed(node, function)
         if isinstance(node.func, gast.Attribute):
             if node.func.attr in MUTATING_METHODS:
-                return self._write(node.func)
+                return self._write(node.func) or self._handed(node)
             if node.func.attr in known_methods():
-                return None
+                return self._handed(node)
         return f"what {gast.unparse(node.func).strip()} does cannot be seen"
+
+    def _handed(self, call, function=None) -> str | None:
+        """Why a function that is handed to another one, which may call it, is not surely pure."""
+        if is_asking(function):
+            return None
+        unseen = {id(node) for node in called_by(call, function)}
+        return next(filter(None, (self._problem_of_handed(part, id(part) in unseen) for part in handed(call))), None)
+
+    def _problem_of_handed(self, node, called: bool) -> str | None:
+        function = self._function(node)
+        if callable(function):
+            return self.purity.reason(function)
+        if function is None and isinstance(node, gast.Attribute) and is_mutating_name(node.attr):
+            return self._write(node)
+        return f"what {gast.unparse(node).strip()} does cannot be seen" if function is None and called else None
 
     def _inherited(self, called) -> str | None:
         """Why a method that is inherited may change something else than its object."""
@@ -535,6 +598,20 @@ def given(nodes: list) -> list:
 
 def is_number(node) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, (int, float))
+
+
+def is_asking(function) -> bool:
+    """Does a function of Python's only ask what something is, and call none that it is given?"""
+    return function in ASKING if getattr(function, "__hash__", None) else False
+
+
+def called_by(call, function) -> list:
+    """The arguments of a call of a function of Python's or NumPy's that it surely calls."""
+    place = CALLING.get(function) if getattr(function, "__hash__", None) else None
+    if (getattr(function, "__module__", None) or "").startswith(("scipy.optimize", "scipy.integrate")):
+        place = 0
+    found = [] if place is None else call.args[place : place + 1]
+    return found + [k.value for k in call.keywords if k.arg == "key"]
 
 
 def writes_out(function, node) -> bool:

@@ -51,7 +51,7 @@ from s2sgrad.transform.frontend.kinds import (
 from s2sgrad.transform.frontend.lists import BUILDING
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.scan import root_names, targets_of
-from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Inert, Nested, Unbound
+from s2sgrad.transform.frontend.values import FUNCTIONS, Arguments, Choice, Inert, Nested, Partial, Unbound
 from s2sgrad.transform.ir import Kind
 from s2sgrad.transform.spelling import OPERATORS
 
@@ -479,6 +479,7 @@ class InertExpressions:
                 pure = False
         if self.write_out(node, known, bound):
             pure = False
+        self.see_handed(node, None if known is None else known.value, bound)
         if known is not None:
             return self._known_call(known, node, arguments, cheap, pure, regions, bound)
         nested = self.env.get(node.func.id) if isinstance(node.func, gast.Name) and node.func.id not in bound else None
@@ -496,6 +497,46 @@ class InertExpressions:
         if isinstance(node.func, gast.Attribute):
             return self._method_call(node, arguments, pure, regions, bound)
         self.refuse(f"what {text(node.func)} does cannot be seen: it is not known which function it is", node)
+
+    def see_handed(self, node, function, bound) -> None:
+        """Refuse to hand a function that changes something to one that may call it."""
+        if effects.is_asking(function):
+            return
+        unseen = {id(part) for part in effects.called_by(node, function)}
+        for part in effects.handed(node):
+            if problem := self.handed_problem(part, id(part) in unseen, bound):
+                self.refuse(f"{text(node.func)} may call {text(part)}, which may change something: {problem}", node)
+
+    def handed_problem(self, node, called: bool, bound) -> str | None:
+        """Why what an expression stands for, if that is a function, is not surely pure; `called`: it is one."""
+        thing = self.env.get(node.id) if isinstance(node, gast.Name) and node.id not in bound else None
+        if isinstance(thing, (Partial, Choice)):
+            return next(filter(None, (self.called_problem(f, ()) for f in thing.parts() if self.is_function(f))), None)
+        if isinstance(thing, FUNCTIONS):
+            return self.called_problem(thing, ())
+        known = self.static(node, bound)
+        if known is not None:
+            return self.session.purity.reason(known.value) if callable(known.value) else None
+        base = self.facts(node.value, bound)[0] if isinstance(node, gast.Attribute) else None
+        if base is not None and node.attr not in (base.keys or ()):
+            if base.kind is not Kind.NUMBER and effects.is_mutating_name(node.attr):
+                return f"it changes {text(node.value)}"
+            if base.kind in (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT):
+                return None
+            function = self.class_attribute(base, node.attr)
+            if function is not None:
+                return self.session.purity.reason(function)
+        return self.problem_in(self.facts(node, bound)[0], called)
+
+    def problem_in(self, t: ir.Type, called: bool) -> str | None:
+        """Why a function that a value of type `t` is, or holds, is not surely pure."""
+        if isinstance(t.function, Nested):
+            return self.nested_problem(t.function)
+        if t.function is not None:
+            return self.session.purity.reason(t.function)
+        if called or t.kind is Kind.CALLABLE:
+            return "it cannot be seen which function it is"
+        return next(filter(None, (self.problem_in(item, False) for item in t.items or ())), None)
 
     def see_used_up(self, node, known) -> None:
         """Note what a call runs over, or calls, before anything else happens; refuse what it may run over later."""
@@ -531,7 +572,7 @@ class InertExpressions:
         if where is not None:
             if function is next:
                 self.refuse("an iterator that is advanced by next() is not compiled", node)
-            if where >= len(node.args):
+            if where >= len(node.args) or any(isinstance(a, gast.Starred) for a in node.args[: where + 1]):
                 self.refuse(f"{text(node.func)} writes into an argument", node)
             self.write(node.args[where], node, bound)
             return ir.UNKNOWN, False, False, regions

@@ -327,7 +327,17 @@ class Lowering(
             if isinstance(call.func, gast.Name) and (call.func.id in self.local or self.is_apart(call)):
                 found |= set().union(*map(viewed_names, [*call.args, *(k.value for k in call.keywords)]))
                 found |= {call.func.id} & self.classes.keys() if self.is_apart(call) else set()
+            elif isinstance(call.func, gast.Name) and (where := self.written_by(call.func)) is not None:
+                found |= set().union(*map(viewed_names, call.args[where : where + 1]))
         return found
+
+    def written_by(self, function) -> int | None:
+        """The position of the argument that a function of Python's or NumPy's writes to; None for all others."""
+        try:
+            known = self.static(function)
+        except CompileError:  # a name inside of a nested function
+            return None
+        return None if known is None else effects.mutator(known.value)
 
     # ------------------------------------------------------------------------------------ the whole thing
 
