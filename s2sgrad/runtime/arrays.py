@@ -331,28 +331,32 @@ def is_finite(p):
     return np.count_nonzero(np.isfinite(p)) == getattr(p, "size", 1)
 
 
-def made_for(x, name, ndim, of_complex):
+def made_for(x, name, ndim, kind):
     """Raise where `x` is of another kind than what code was made for under that `name`.
 
-    It must have so many axes, be no list where it has some, and be of complex numbers where the code is, and only there
-    (`of_complex` is None where that makes no difference).
+    It must have so many axes, be no list where it has some, and be of `kind`: "real", "complex", or "float", which is
+    real and no integer ("" is any).
 
     Examples
     --------
-    >>> made_for(np.ones(3), "x", 1, False)
-    >>> made_for(np.ones((4, 3)), "k", 0, False)
+    >>> made_for(np.ones(3), "x", 1, "float")
+    >>> made_for(np.ones((4, 3)), "k", 0, "real")
     Traceback (most recent call last):
     ...
-    TypeError: made for a real number k, not for an array of shape (4, 3)
+    TypeError: made for a real number k, not for an array of float64 of shape (4, 3)
+    >>> made_for(np.arange(3), "x", 1, "float")
+    Traceback (most recent call last):
+    ...
+    TypeError: made for a float array x of dimension 1, not for an array of int64 of shape (3,)
     """
     shape = getattr(x, "shape", None if ndim else np.shape(x))
-    if shape is not None and len(shape) == ndim and of_complex in (None, np.iscomplexobj(x)):
-        return
-    wanted = ("complex " if of_complex else "real ") + (
-        f"array {name} of dimension {ndim}" if ndim else f"number {name}"
-    )
-    given = f"a {type(x).__name__}" if shape in (None, ()) else f"an array of shape {shape}"
-    raise TypeError(f"made for a {wanted}, not for {given}" + " of complex numbers" * np.iscomplexobj(x))
+    if shape is not None and len(shape) == ndim:
+        of = np.result_type(x).kind
+        if not kind or (of == "c") is (kind == "complex") and not (of in "biu" and kind == "float"):
+            return
+    wanted = f"{kind} array {name} of dimension {ndim}" if ndim else f"{kind} number {name}"
+    given = f"an array of {x.dtype} of shape {shape}" if shape else f"one of type {type(x).__name__}"
+    raise TypeError(f"made for a {wanted.strip()}, not for {given}")
 
 
 # ---------------------------------------------------------------- cotangents of parts

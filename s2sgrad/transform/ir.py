@@ -34,6 +34,7 @@ in this language ::
 import enum
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any
 
 import gast
@@ -77,7 +78,7 @@ class Type:
     element : Type or None
         Containers whose length is not known: what each element is.
     cls : type or None
-        RECORD, OTHER: the class.
+        RECORD, OTHER: the class. NoneType is that of None alone.
     contiguous : bool
         ARRAY: surely in one piece of memory, in the order of its elements, so that its reshaped is a view of it.
     function : callable, Nested or None
@@ -106,6 +107,7 @@ FLOAT = Type(Kind.NUMBER, "float", 0, ())
 INT = Type(Kind.NUMBER, "int", 0, ())
 FLOAT64 = Type(Kind.NUMBER, "float64", 0, ())
 OTHER = Type(Kind.OTHER)
+NONE = Type(Kind.OTHER, cls=NoneType)
 
 # ------------------------------------------------------------------------------------------- operands
 
@@ -512,12 +514,16 @@ class Namespace:
 
 @dataclass(slots=True, eq=False)
 class Parameter:
-    """A parameter of a generated function: `spelling` is "", "*" or "**"; `keyword_only` follows ``*``."""
+    """A parameter of a generated function: `spelling` is "", "*" or "**"; `keyword_only` follows ``*``.
+
+    `fixed`: each call leaves it to its default, and what that does is known.
+    """
 
     value: Value
     spelling: str = ""
     keyword_only: bool = False
     default: Code | None = None
+    fixed: bool = False
 
 
 @dataclass(slots=True, eq=False)

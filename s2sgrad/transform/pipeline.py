@@ -180,7 +180,8 @@ def _lower(session: Session, function, types, active, known=MappingProxyType({})
     unknown = set(active) - {p.value.name for p in parameters}
     if unknown:
         raise CompileError(f"{found.name} has no parameter {min(unknown)}", found.location())
-    for name in known.keys() & {p.value.name for p in parameters}:
+    for p in (p for p in parameters if p.value.name in known):
+        p.fixed, name = True, p.value.name
         lowering.env[name] = Known(known[name], lowering.env[name])
     lowering.is_top = True
     block = lowering.run()

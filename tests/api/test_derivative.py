@@ -403,6 +403,13 @@ def scaled_tanh(x, k, q):
     return np.sum(np.tanh(x) * k * q[0]) / len(x) + q[1]
 
 
+def shifted(p, seen=(), w=None, f=np.sin):
+    y = p["a"] if p["b"] is None else p["a"] + p["b"]
+    if w is not None:
+        y = y * w
+    return 2 * np.sum(f(y))
+
+
 def exported_from(derivative, folder) -> dict:
     """What the file has, by name, that a derivative is exported to."""
     derivative.export(folder / "exported.py")
@@ -438,12 +445,15 @@ class TestExport:
     @pytest.mark.parametrize(
         "other, match",
         [
-            ((np.ones(3), np.ones((4, 3)), [0.5, 2.0]), "a real number k, not for an array of shape"),
-            (([1.0, 2.0, 3.0], 2.0, [0.5, 2.0]), "a real array x .* not for a list"),
-            ((np.ones((3, 3)), 2.0, [0.5, 2.0]), "a real array x .* not for an array of shape"),
-            ((np.ones(3), 2.0, [0.5, np.ones(3)]), r"a real number q\[1\], not for an array"),
-            ((np.ones(3) * 1j, 2.0, [0.5, 2.0]), "of complex numbers"),
-            ((np.ones(3), 2.0 + 1j, [0.5, 2.0]), "a real number k, not for a complex of complex numbers"),
+            ((np.ones(3), np.ones((4, 3)), [0.5, 2.0]), "a float number k, not for an array of float64 of shape"),
+            (([1.0, 2.0, 3.0], 2.0, [0.5, 2.0]), "a float array x .* not for one of type list"),
+            ((np.ones((3, 3)), 2.0, [0.5, 2.0]), "a float array x .* not for an array of float64 of shape"),
+            ((np.ones(3), 2.0, [0.5, np.ones(3)]), r"a float number q\[1\], not for an array"),
+            ((np.ones(3) * 1j, 2.0, [0.5, 2.0]), "a float array x .* not for an array of complex128"),
+            ((np.ones(3), 2.0 + 1j, [0.5, 2.0]), "a float number k, not for one of type complex"),
+            ((np.arange(3), 2.0, [0.5, 2.0]), "a float array x .* not for an array of int64"),
+            ((np.ones(3), 2, [0.5, 2.0]), "a float number k, not for one of type int"),
+            ((np.ones(3), 2.0, [0.5]), "q of length 2, not 1"),
         ],
     )
     def test_arguments_of_another_kind(self, other, match, tmp_path):
@@ -455,6 +465,21 @@ class TestExport:
         exported(np.ones(7), np.float64(3.0), [0.5, np.float64(2.0)])
         with pytest.raises(TypeError, match=f"made for .*{match}"):
             exported(*other)
+
+    def test_what_a_call_leaves_to_its_default(self, tmp_path):
+        g = grad(shifted)
+        p = {"a": np.ones(3), "b": None}
+        assert repr(g(p)) == "{'a': array([1.08060461, 1.08060461, 1.08060461]), 'b': None}" and g.engine == "compiled"
+        exported = exported_from(g, tmp_path)["shifted_grad"]
+        assert repr(exported(p)) == repr(g(p))
+        for other, match in [
+            (({"b": None, "a": np.ones(3)},), r"""p with the keys \["a", "b"\], not \['b', 'a'\]"""),
+            (({"a": np.ones(3), "b": 2.0},), r'p\["b"\] left to None, not float'),
+            ((p, (), np.ones(3)), "w left to None, not ndarray"),
+            ((p, (), None, np.cos), "f left to its default, not <ufunc 'cos'>"),
+        ]:
+            with pytest.raises(TypeError, match=f"made for {match}"):
+                exported(*other)
 
     def test_objects_of_another_class(self, tmp_path):
         g = grad(energies)

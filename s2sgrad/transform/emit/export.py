@@ -15,6 +15,7 @@ import sys
 import textwrap
 import types
 
+import gast
 import numpy as np
 
 from s2sgrad.errors import ExportError
@@ -93,7 +94,10 @@ class _Exporter:
         """The functions; the one to call asks first whether its arguments are of the kinds that they were made for."""
         top, source = self.emitted.units[0].function, self.emitted.source
         names = (n for n in candidates("item") if not re.search(rf"\b{n}\b", source))
-        asked = [line for p in top.parameters for line in _asking(p.value.type, p.value.name, "    ", names)]
+        asked = [line for p in top.parameters for line in _asking(p.value, p.value.type, p.value.name, "    ", names)]
+        for p in (p for p in top.parameters if p.fixed):
+            test = f"{p.value.name} is not {gast.unparse(p.default.node).strip()}"
+            asked += _unless(test, f"made for {p.value.name} left to its default, not ", p.value.name, "    ")
         if not asked:
             return source
         if any("made_for(" in line for line in asked):
@@ -240,28 +244,43 @@ class _Exporter:
         return found
 
 
-def _asking(t: ir.Type, place: str, indent: str, names):
+def _asking(parameter: ir.Value, t: ir.Type, place: str, indent: str, names):
     """Lines that raise where what `place` stands for, or something in it, is of another kind than in `t`.
 
-    `names` are some that mean nothing else in the function, for what it goes through.
+    It is in `parameter`, or that itself. `names` are some that mean nothing else in the function, for what it goes
+    through.
     """
-    if t.cls is not None and not _is_library(t.cls.__module__):
+    cls = f"type({place}).__name__"
+    if t == ir.NONE:
+        yield from _unless(f"{place} is not None", f"made for {place} left to None, not ", cls, indent)
+    elif t.cls is not None and not _is_library(t.cls.__module__):
         name = t.cls.__name__
-        yield f'{indent}if type({place}).__name__ != "{name}":'
-        told = literal(f"made for {place} of class {name}, not ")
-        yield f"{indent}    raise TypeError({told} + type({place}).__name__)"
+        yield from _unless(f"{cls} != {literal(name)}", f"made for {place} of class {name}, not ", cls, indent)
+    elif t.kind in (ir.Kind.LIST, ir.Kind.TUPLE) and t.items is not None:
+        n = len(t.items)
+        yield from _unless(f"len({place}) != {n}", f"made for {place} of length {n}, not ", f"len({place})", indent)
+    elif t.kind is ir.Kind.DICT and t.keys is not None:
+        keys = f"[{', '.join(map(literal, t.keys))}]"
+        yield from _unless(f"[*{place}] != {keys}", f"made for {place} with the keys {keys}, not ", f"[*{place}]", indent)
     known = t.kind is ir.Kind.NUMBER and t.dtype is not None or t.kind is ir.Kind.ARRAY and t.ndim is not None
     if known:
-        of_complex = None if t.dtype is None else not t.is_real
-        yield f"{indent}made_for({place}, {literal(place)}, {t.ndim}, {of_complex})"
+        is_float = parameter.active and t.is_real and not (t.dtype or "").startswith(("int", "uint", "bool"))
+        kind = "" if t.dtype is None else "float" if is_float else "real" if t.is_real else "complex"
+        yield f"{indent}made_for({place}, {literal(place)}, {t.ndim}, {literal(kind)})"
     if t.items is None and t.element is not None and t.element.kind is not ir.Kind.NUMBER:
         each = next(names)
-        inner = list(_asking(t.element, each, indent + "    ", names))
+        inner = list(_asking(parameter, t.element, each, indent + "    ", names))
         yield from [f"{indent}for {each} in {place}:", *inner] if inner else []
     keys = range(len(t.items or ())) if t.keys is None else t.keys
     for key, item in zip(keys, t.items or (), strict=True):
         part = f"{place}.{key}" if t.kind is ir.Kind.RECORD else f"{place}[{literal(key)}]"
-        yield from _asking(item, part, indent, names)
+        yield from _asking(parameter, item, part, indent, names)
+
+
+def _unless(test: str, told: str, given: str, indent: str):
+    """Lines that raise where a test is true, and say what was given."""
+    yield f"{indent}if {test}:"
+    yield f"{indent}    raise TypeError({literal(told)} + str({given}))"
 
 
 def _kind(type_: ir.Type) -> str:
@@ -272,7 +291,7 @@ def _kind(type_: ir.Type) -> str:
         case ir.Kind.ARRAY:
             return f"{type_.dtype} array" if type_.dtype else "array"
         case ir.Kind.UNKNOWN | ir.Kind.OTHER:
-            return ""
+            return "None" if type_ == ir.NONE else ""
     return type_.kind.value
 
 
