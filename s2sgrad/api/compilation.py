@@ -130,7 +130,7 @@ def _unknown(value) -> type | None:
     """The class of something in what is differentiated through which the compiler would see no derivative flow."""
     t = _type_of(value)
     if t.kind in (ir.Kind.OTHER, ir.Kind.CALLABLE):
-        return t.cls
+        return None if t == ir.NONE else t.cls
     if t.kind is ir.Kind.RECORD:
         inner = [getattr(value, name) for name in t.keys]
     elif isinstance(value, list | tuple | dict):

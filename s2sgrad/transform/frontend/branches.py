@@ -5,6 +5,7 @@ follows moves into the branches that go on, so that every `return` is at the end
 """
 
 import operator
+from types import NoneType
 
 import gast
 
@@ -17,6 +18,7 @@ from s2sgrad.transform.frontend.kinds import (
     MISSING,
     NEVER,
     asks_object,
+    is_none,
     text,
 )
 from s2sgrad.transform.frontend.resolve import Known
@@ -53,13 +55,13 @@ class Branches:
             inner = self.decide(node.operand)
             return None if inner is None else not inner
         if isinstance(node, gast.BoolOp):
-            parts = list(map(self.decide, node.values))
-            return None if None in parts else (all if isinstance(node.op, gast.And) else any)(parts)
-        if isinstance(node, gast.Name) and isinstance(self.env.get(node.id), ir.Value):
-            literal = self.constants.get(self.env[node.id])
-            return (
-                bool(literal.value) if literal is not None and isinstance(literal.value, (bool, type(None))) else None
-            )
+            goes_on = isinstance(node.op, gast.And)
+            first = next((d for d in map(self.decide, node.values) if d is not goes_on), goes_on)
+            return first
+        if isinstance(node, gast.Name):
+            literal = self.literal(self.env.get(node.id))
+            known = isinstance(literal, ir.Constant) and isinstance(literal.value, (bool, NoneType))
+            return bool(literal.value) if known else None
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
             first, second = self.literal_key(node.left), self.literal_key(node.comparators[0])
             if type(first) is type(second) and type(first) in (int, str):
@@ -73,11 +75,19 @@ class Branches:
                 return (key in among) is isinstance(node.ops[0], gast.In)
         if isinstance(node, gast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             other = node.comparators[0]
-            if isinstance(other, gast.Constant) and other.value is None:
-                thing = self.env.get(node.left.id) if isinstance(node.left, gast.Name) else self.held_item(node.left)
-                same = self.is_none(thing)
+            if is_none(other):
+                same = self.reads_none(node.left)
                 return None if same is None else same == isinstance(node.ops[0], gast.Is)
         return None
+
+    def reads_none(self, node) -> bool | None:
+        """Is what an expression reads surely None, or surely not?"""
+        if isinstance(node, gast.Name):
+            return self.is_none(self.env.get(node.id))
+        thing = self.held_item(node)
+        if thing is not None or not isinstance(node, (gast.Attribute, gast.Subscript)):
+            return self.is_none(thing)
+        return True if self.facts(node, {})[0] == ir.NONE else None
 
     def is_none(self, thing) -> bool | None:
         if isinstance(thing, FUNCTIONS):
@@ -87,8 +97,9 @@ class Branches:
         if isinstance(thing, ir.Value):
             if thing in self.maybe:
                 return None
-            if thing in self.constants:
-                return self.constants[thing].value is None
+            literal = self.literal(thing)
+            if isinstance(literal, ir.Constant):
+                return literal.value is None
             if thing.type.kind in (Kind.NUMBER, Kind.ARRAY, Kind.CALLABLE, *CONTAINERS):
                 return False
         return None

@@ -475,9 +475,9 @@ class Expressions(InertExpressions):
         if value is not MISSING:
             return ir.Constant(value)
         if isinstance(node, gast.Name):
-            thing = self.env.get(node.id)
-            if isinstance(thing, ir.Value) and thing in self.constants:
-                return self.constants[thing]
+            literal = self.literal(self.env.get(node.id))
+            if isinstance(literal, ir.Constant):
+                return literal
         inert = self.inert(node)
         if isinstance(node, (gast.Slice, gast.Tuple)) and not (inert.cheap and inert.pure):
             return self._built_index(node)
@@ -641,7 +641,12 @@ class Expressions(InertExpressions):
         return result
 
     def literal(self, operand):
-        return self.constants.get(operand, operand) if isinstance(operand, ir.Value) else operand
+        """The literal that an operand surely is, or the operand itself."""
+        if not isinstance(operand, ir.Value):
+            return operand
+        if operand.type == ir.NONE and operand not in self.maybe:
+            return ir.Constant(None)
+        return self.constants.get(operand, operand)
 
     def no_rule(self, function, node):
         name = getattr(function, "__name__", repr(function))

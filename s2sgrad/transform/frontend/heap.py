@@ -9,6 +9,7 @@ that hold one array, see what happens to the other.
 
 import dataclasses
 from dataclasses import dataclass
+from types import NoneType
 
 import gast
 
@@ -23,7 +24,7 @@ from s2sgrad.transform.spelling import OPERATORS
 
 COUNTING = (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv, gast.Mod)
 HOLDING = (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.RECORD)
-NEVER_ARRAYS = (None, str)  # the classes of text and of None, as types have them
+NEVER_ARRAYS = (None, str, NoneType)  # the classes of text and of None, as types have them
 
 
 @dataclass(slots=True, eq=False)
@@ -256,7 +257,7 @@ class Heap:
             if thing in self.objects:
                 label = self.objects[thing].label
                 self.refuse(f"{label}, a container of arrays, is changed in a way that is not followed")
-            keyed = thing in self.made and thing.type.keys is not None  # it is made with these keys
+            keyed = thing.type.keys is not None and (thing in self.made or thing.type.kind is Kind.RECORD)
             if thing.type.kind in (Kind.ARRAY, Kind.UNKNOWN) or keyed:
                 self.refuse(f"{said(name)} is changed in a way that is not followed")
             thing.type = changing_type(thing.type)
@@ -373,8 +374,8 @@ class Heap:
         """The key that an expression surely is: a literal, a name of one, a length, and what is made of such."""
         known = constant_of(node, MISSING)
         if known is MISSING and isinstance(node, gast.Name):
-            literal = self.constants.get(self.env.get(node.id))
-            return MISSING if literal is None else literal.value
+            literal = self.literal(self.env.get(node.id))
+            return literal.value if isinstance(literal, ir.Constant) else MISSING
         if isinstance(node, gast.BinOp) and isinstance(node.op, COUNTING):
             parts = self.literal_key(node.left), self.literal_key(node.right)
             divides = isinstance(node.op, (gast.FloorDiv, gast.Mod))

@@ -17,7 +17,7 @@ from s2sgrad.errors import CompileError
 from s2sgrad.transform import classes, ir, walk
 from s2sgrad.transform.analysis import axes, types
 from s2sgrad.transform.frontend import resolve, syntax
-from s2sgrad.transform.frontend.heap import said
+from s2sgrad.transform.frontend.heap import NEVER_ARRAYS, said
 from s2sgrad.transform.frontend.kinds import (
     SEQUENCES,
     any_active,
@@ -512,7 +512,7 @@ class Statements:
             self.refuse(
                 f"{name} is {what}: the augmented assignment changes it in place, which is not compiled", statement
             )
-        if kind is Kind.OTHER and self.type_of(self.env[name]).cls in (None, str):
+        if kind is Kind.OTHER and self.type_of(self.env[name]).cls in NEVER_ARRAYS:
             self.verbatim(statement)
             return
         self.write(load, statement)
@@ -708,7 +708,7 @@ class Statements:
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
                 name = node.target.id
                 t = bound.get(name) or self.type_of(self.env[name]) if name in self.env or name in bound else ir.UNKNOWN
-                if t.kind is not Kind.NUMBER and not (t.kind is Kind.OTHER and t.cls in (None, str)):
+                if t.kind is not Kind.NUMBER and not (t.kind is Kind.OTHER and t.cls in NEVER_ARRAYS):
                     self.write(gast.Name(name, gast.Load(), None, None), statement, bound)
         for node in expressions_of(statement):
             self.facts(node, bound)

@@ -228,7 +228,7 @@ def _of(value, seen: dict | None, within: int = 0) -> Type:
         return Type(Kind.RECORD, items=held, keys=tuple(own), cls=cls)
     if callable(value):
         return Type(Kind.CALLABLE, cls=cls, function=value if identity(value) is not None else None)
-    return OTHER if value is None else Type(Kind.OTHER, cls=cls)
+    return Type(Kind.OTHER, cls=cls)
 
 
 def sequence(kind: Kind, items) -> Type:
