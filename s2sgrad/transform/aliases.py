@@ -10,6 +10,7 @@ share that of its operands.
 import itertools
 import operator
 
+import gast
 import numpy as np
 
 from s2sgrad.rules import shapes
@@ -153,17 +154,44 @@ def _picks(t: ir.Type) -> bool:
 def contents_of(s) -> list:
     """The values of whose contents, and not only of whose shape, a statement itself makes use."""
     if not isinstance(s, ir.Op):
-        return walk.uses(s)
+        return [v for operand in walk.operands(s) for v in contents(operand)]
     places = [*enumerate(s.args), *s.kwargs.items()]
     if s.again:  # an array is looked at that may have been written to
         places = places[1:]
-    found = [v for at, operand in places if _looks(s.function, at) for v in walk.values(operand)]
+    found = [v for at, operand in places if _looks(s.function, at) for v in contents(operand)]
     return [*found, *walk.values(s.spelling)] if isinstance(s.spelling, ir.Code) else found
+
+
+def contents(operand) -> list:
+    """The values of whose contents an operand makes use.
+
+    >>> u, i = Value("u", ir.Type(Kind.ARRAY, "float64", 1)), Value("i", ir.INT)
+    >>> node = gast.parse("i + len(u) - u.shape[0]", mode="eval").body
+    >>> contents(ir.Code(node, {"u": u, "i": i}))
+    [i]
+    """
+    if not isinstance(operand, ir.Code) or all(v.type.kind is not Kind.ARRAY for v in operand.reads.values()):
+        return list(walk.values(operand))
+    names = _looked_into(operand.node)
+    return [v for name, v in operand.reads.items() if name in names or v.type.kind is not Kind.ARRAY]
+
+
+def _looked_into(node) -> set:
+    """The names that an expression reads more than the shape of, if they are those of arrays."""
+    match node:
+        case gast.Name(id=name):
+            return {name}
+        case (
+            gast.Attribute(value=gast.Name(), attr="shape" | "ndim" | "size" | "dtype")
+            | gast.Call(func=gast.Name(id="len"), args=[gast.Name()])
+        ):
+            return set()
+    return set().union(*map(_looked_into, gast.iter_child_nodes(node)))
 
 
 def contents_read(block: ir.Block) -> set:
     """The values whose contents are read in a block, at any depth, or handed on by it."""
-    found = {v for r in block.results for v in walk.values(r)}
+    found = {v for r in block.results for v in contents(r)}
     for s in block.statements:
         found.update(contents_of(s))
         if not isinstance(s, ir.Same):  # in which nothing is done

@@ -49,6 +49,27 @@ def test_the_lesser_of_two_arrays():
     agreeing(f, np.round(SQUARE))  # which has ties
 
 
+def test_bounds_are_read_off_the_cotangent():
+    def points(f):
+        u = np.zeros((f.shape[0] + 2, f.shape[1] + 2))
+        for i in range(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                u[i, j] = u[i - 1, j] + u[i, j - 1] - 0.5 * f[i - 1, j - 1]
+        return np.sum(u)
+
+    def slices(f):
+        u = np.sin(f)
+        for _ in range(2):
+            u[1 : len(u)] = u[: len(u) - 1] * 2.0
+        return np.sum(u * u)
+
+    for function in (points, slices):
+        source = agreeing(function, SQUARE)
+        assert "np.copy" not in source
+    source = agreeing(points, SQUARE)
+    assert "saved" not in source and "range(1, du.shape[1] - 1)" in source
+
+
 def test_relu():
     def f(x, w):
         for _ in range(3):

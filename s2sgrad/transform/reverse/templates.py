@@ -49,7 +49,9 @@ def with_templates(block: ir.Block, lengths: Lengths, forward: ir.Block) -> ir.B
                 known.append(v)
         return chosen[v]
 
-    return _replaced(block, template)
+    block = _replaced(block, template)
+    asked = [v for v in walk.free(block) if not v.maybe and v not in contents and v.type.kind is Kind.ARRAY]
+    return walk.substitute(block, {v: w for v in asked if (w := template(v)) is not v})
 
 
 def _arms(block: ir.Block, arm=None) -> dict:
