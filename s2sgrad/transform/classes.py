@@ -92,11 +92,18 @@ def record_fields(cls) -> list | None:
     """The fields of a dataclass or namedtuple whose constructor does nothing but store them."""
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return list(cls._fields) if is_namedtuple(cls) else None
-    if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__") and stores_plainly(cls):
-        fields = dataclasses.fields(cls)
-        plain = all(f.init and not f.kw_only for f in fields) and cls.__dataclass_params__.init
-        return [f.name for f in fields] if plain else None
-    return None
+    return None if hasattr(cls, "__post_init__") else fields_stored(cls)
+
+
+def fields_stored(cls) -> list | None:
+    """The fields that the constructor of a dataclass stores, before `__post_init__` where there is one."""
+    if not dataclasses.is_dataclass(cls) or not stores_plainly(cls) or not cls.__dataclass_params__.init:
+        return None
+    fields = dataclasses.fields(cls)
+    code = cls.__init__.__code__
+    names = [f.name for f in fields if f.init and not f.kw_only]
+    plain = len(names) == len(fields) and [*code.co_varnames[1 : code.co_argcount]] == names
+    return names if plain else None  # else some are only passed on to `__post_init__`
 
 
 def is_namedtuple(cls) -> bool:

@@ -65,7 +65,7 @@ def with_more_in_the_test(x, w=None):
 @program(X, engine="compiled")
 def negated(x, w=None):
     y = x * 2
-    if not (w is None):
+    if not (w is None):  # noqa: E714
         y = y + w
     return np.sum(y**2)
 

@@ -261,7 +261,9 @@ def _asking(parameter: ir.Value, t: ir.Type, place: str, indent: str, names):
         yield from _unless(f"len({place}) != {n}", f"made for {place} of length {n}, not ", f"len({place})", indent)
     elif t.kind is ir.Kind.DICT and t.keys is not None:
         keys = f"[{', '.join(map(literal, t.keys))}]"
-        yield from _unless(f"[*{place}] != {keys}", f"made for {place} with the keys {keys}, not ", f"[*{place}]", indent)
+        yield from _unless(
+            f"[*{place}] != {keys}", f"made for {place} with the keys {keys}, not ", f"[*{place}]", indent
+        )
     known = t.kind is ir.Kind.NUMBER and t.dtype is not None or t.kind is ir.Kind.ARRAY and t.ndim is not None
     if known:
         is_float = parameter.active and t.is_real and not (t.dtype or "").startswith(("int", "uint", "bool"))

@@ -394,8 +394,14 @@ class Purity:
 
     def reason_of_method(self, function, cls) -> str | None:
         """Why a method of an object of `cls` may change something else than its object; None where it does not."""
-        first = function.__code__.co_varnames[:1]
-        return self._examine(function, own=first[0], cls=cls) if first else "it has no first argument"
+        first, key = function.__code__.co_varnames[:1], (id(function), cls)
+        if not first:
+            return "it has no first argument"
+        if key not in self._reasons:
+            self._reasons[key] = None  # as above
+            self._alive.append(function)
+            self._reasons[key] = self._examine(function, own=first[0], cls=cls)
+        return self._reasons[key]
 
     def reason_of_generator(self, function) -> str | None:
         """Why a generator function may change something while it runs; None where it surely does not."""
@@ -513,17 +519,30 @@ class _Examiner:
 
     def _is_count(self, target) -> bool:
         """Is it an attribute of its object to which the class gives no other values than literal numbers?"""
-        own = isinstance(target, gast.Attribute) and getattr(target.value, "id", None) in self.fresh - self.arrays
-        if not own or self.cls is None or target.value.id not in syntax.parameters(self.node):
-            return False
+        values = self._given_by_class(target.attr) if self._is_own(target) else None
+        return bool(values) and all(map(is_number, values))
+
+    def _is_own(self, node) -> bool:
+        """Is it an attribute of the object that the function is a method of, and that it may change?"""
+        own = isinstance(node, gast.Attribute) and getattr(node.value, "id", None) in self.fresh - self.arrays
+        return own and self.cls is not None and node.value.id in syntax.parameters(self.node)
+
+    def _given_by_class(self, attr: str) -> list | None:
+        """The values that methods of the class give to an attribute of that name; None where that cannot be seen."""
         values = []
         for method in (f for c in self.cls.__mro__ for f in vars(c).values() if isinstance(f, FunctionType)):
             try:
                 places = given([*syntax.walk(source.find(method).node)])
             except CompileError:
-                return False
-            values += [v for place, v in places if isinstance(place, gast.Attribute) and place.attr == target.attr]
-        return bool(values) and all(map(is_number, values))
+                return None
+            values += [v for place, v in places if isinstance(place, gast.Attribute) and place.attr == attr]
+        return values
+
+    def _own_method(self, node):
+        """The method that is called of the object itself, which no attribute of the object's own hides."""
+        method = inspect.getattr_static(self.cls, node.attr, None) if self._is_own(node) else None
+        plain = isinstance(method, FunctionType) and self._given_by_class(node.attr) == []
+        return method if plain else None
 
     def _call(self, node) -> str | None:
         if syntax.is_inherited(node.func):
@@ -533,6 +552,8 @@ class _Examiner:
             return "it writes into an array (out=)"
         if function is not None:
             return self.purity.reason(function) or self._handed(node, function)
+        if (method := self._own_method(node.func)) is not None:
+            return self.purity.reason_of_method(method, self.cls) or self._handed(node, method)
         if isinstance(node.func, gast.Attribute):
             if node.func.attr in MUTATING_METHODS:
                 return self._write(node.func) or self._handed(node)

@@ -13,7 +13,7 @@ import gast
 from s2sgrad.transform import classes, ir
 from s2sgrad.transform.frontend import resolve, source, syntax
 from s2sgrad.transform.frontend.heap import Object
-from s2sgrad.transform.frontend.kinds import text
+from s2sgrad.transform.frontend.kinds import any_active, text
 from s2sgrad.transform.frontend.resolve import Known
 from s2sgrad.transform.frontend.values import Arguments
 from s2sgrad.transform.ir import Kind
@@ -53,14 +53,25 @@ class Records:
         fields = classes.record_fields(cls)
         if fields is None:
             made = self.construct_plain(cls, arguments, node)
-            return self.no_rule(cls, node) if made is None else made
+            return self.not_constructed(cls, node) if made is None else made
+        given = self.fields_given(cls, fields, arguments, node)
+        t = ir.Type(Kind.RECORD, items=tuple(map(self.type_of, given.values())), keys=tuple(fields), cls=cls)
+        return self.make_container(t, list(given.values()), node)
+
+    def not_constructed(self, cls, node):
+        if resolve.is_trusted(cls):
+            self.no_rule(cls, node)
+        problem = self.session.purity.reason(cls)
+        because = f": {problem}" if problem else ", nor is how its class makes it"
+        self.refuse(f"the object that {text(node.func)}() makes is not followed{because}", node)
+
+    def fields_given(self, cls, fields: list, arguments: Arguments, node) -> dict:
+        """What each field of a new dataclass or namedtuple gets."""
         given = self.defaults_of_fields(cls, node)
         given |= dict(zip(fields, arguments.positional, strict=False)) | arguments.keywords
         if set(given) != set(fields) or len(arguments.positional) > len(fields):
             self.refuse(f"{cls.__name__} needs all of its fields here: {', '.join(fields)}", node)
-        things = [given[f] for f in fields]
-        t = ir.Type(Kind.RECORD, items=tuple(map(self.type_of, things)), keys=tuple(fields), cls=cls)
-        return self.make_container(t, things, node)
+        return {f: given[f] for f in fields}
 
     def defaults_of_fields(self, cls, node) -> dict:
         """What the fields of a dataclass have that are not given: numbers, texts, functions, new lists and dicts."""
@@ -78,8 +89,13 @@ class Records:
         return given
 
     def construct_plain(self, cls, arguments: Arguments, node):
-        """An instance of a class whose `__init__` is lowered in place of the call; None where it cannot be."""
-        init = inspect.getattr_static(cls, "__init__")
+        """An instance of a class whose `__init__` is lowered in place of the call; None where it cannot be.
+
+        Of a dataclass with a `__post_init__` it is that which is lowered.
+        """
+        fields = classes.fields_stored(cls)
+        name = "__init__" if fields is None else "__post_init__"
+        init = inspect.getattr_static(cls, name)
         if not classes.is_plain_class(cls) or self.session.purity.reason(cls):
             return None
         if cls is SimpleNamespace:
@@ -88,12 +104,15 @@ class Records:
             return None if arguments.positional else self.make_container(t, list(things.values()), node)
         self.session.containers += 1
         made = Object(cls.__name__.lower(), self.session.containers)
-        fields = {attr: self.fill(made.slot(attr), known) for attr, known in self.defaults_of(cls, node).items()}
-        if fields:
+        lent = self.defaults_of(cls, node) if fields is None else {}
+        given = lent if fields is None else self.fields_given(cls, fields, arguments, node)
+        held = {attr: self.fill(made.slot(attr), thing) for attr, thing in given.items()}
+        if lent:
             self.session.lending.add(cls)
-        items = tuple(fields.values())
-        kinds = tuple(item.type for item in items)
-        new = self.value(made.label, ir.Type(Kind.RECORD, items=kinds, keys=tuple(fields), cls=cls))
+        items = tuple(held.values())
+        t = ir.Type(Kind.RECORD, items=tuple(item.type for item in items), keys=tuple(held), cls=cls)
+        active = tuple(map(self.activity, items))
+        new = self.value(made.label, t, active if any_active(active) else False)
         self.made[new], self.objects[new] = items, made
         self.emit(ir.Make(new, items, self.found.location(node)))
         if init is object.__init__:
@@ -101,7 +120,7 @@ class Records:
         if not isinstance(init, FunctionType):
             return None
         self.env[made.slot(None)] = new  # it is followed there while the body runs
-        result = self.method_here(new, "__init__", init, arguments, node)
+        result = self.method_here(new, name, init, arguments if fields is None else Arguments(), node)
         new = self.env.pop(made.slot(None))
         return None if result is None else new
 
