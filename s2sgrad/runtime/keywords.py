@@ -1,5 +1,6 @@
 """Which argument is which: by the signature of a callable and by the parameters of its rule."""
 
+import functools
 import inspect
 import sys
 
@@ -54,6 +55,29 @@ def _read_names(function):
     if count >= len(names) or any(p.kind is p.POSITIONAL_ONLY for p in parameters[count : len(names)]):
         return sys.maxsize, (), {}
     return count, tuple(names[count:]), {p.name: p.default for p in parameters}
+
+
+@functools.cache
+def positions(function) -> dict:
+    """The parameters of a function that can be passed by position, by name; none where nothing tells.
+
+    >>> positions(np.median)["overwrite_input"], positions(np.add)
+    (3, {})
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {p.name: i for i, p in enumerate(parameters) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)}
+
+
+def is_overwriting(name: str) -> bool:
+    """Does a parameter of NumPy's or SciPy's of this name allow a function to write into another argument?
+
+    >>> is_overwriting("overwrite_b"), is_overwriting("out")
+    (True, False)
+    """
+    return name.startswith("overwrite_")
 
 
 def by_name(args, kwargs, count, names, defaults):

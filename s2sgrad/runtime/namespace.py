@@ -16,6 +16,7 @@ from s2sgrad.errors import TapeError
 from s2sgrad.rules.table import lookup
 from s2sgrad.runtime.arguments import is_active, plain
 from s2sgrad.runtime.elementwise import elementwise_of
+from s2sgrad.runtime.keywords import is_overwriting, positions
 from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.record import NATIVE, Traced, apply, call_plain
 from s2sgrad.runtime.refusals import missing, unseen
@@ -98,7 +99,18 @@ def _make_version(function):
         def version(*args, **kwargs):
             return apply(function, args, kwargs)
 
-    return _named_like(version, function)
+    return _named_like(sparing(version, function), function)
+
+
+def sparing(version, function):
+    """A recording version that lets a function overwrite none of its arguments: the tape reads them again."""
+    places = {i for name, i in positions(function).items() if is_overwriting(name)}
+
+    def call(*args, **kwargs):
+        args = [False if i in places else x for i, x in enumerate(args)]
+        return version(*args, **{k: v for k, v in kwargs.items() if not is_overwriting(k)})
+
+    return call if places else version
 
 
 _FUNCTIONS = (
@@ -122,7 +134,7 @@ class Instance:
         return type(self.__wrapped__)
 
     def __call__(self, *args, **kwargs):
-        return apply(self.__wrapped__, args, kwargs)
+        return apply(self.__wrapped__, args, {k: v for k, v in kwargs.items() if not is_overwriting(k)})
 
     def __getattr__(self, name):
         return recording_version(getattr(self.__wrapped__, name))

@@ -137,6 +137,15 @@ def is_numeric(dtype) -> bool:
     return dtype.kind in "biufc" or dtype.kind == "V" and not issubclass(dtype.type, np.void)
 
 
+def require_no_arrays(array) -> None:
+    """An array of objects may hold no arrays: what is written into them there would not be seen."""
+    if array.dtype.kind == "O" and any(isinstance(item, np.ndarray) for item in array.flat):
+        raise TapeError(
+            f"arrays are put into an array of objects, where the tape does not see what is written into them\n"
+            f"  at {user_location()}\nUse a list or a dict of arrays."
+        )
+
+
 def require_numeric(dtype) -> None:
     """Recorded values may not be stored in an array that does not hold numbers."""
     if not is_numeric(dtype):

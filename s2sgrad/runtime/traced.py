@@ -23,7 +23,7 @@ from s2sgrad.runtime.location import user_location
 from s2sgrad.runtime.node import Form, make_node
 from s2sgrad.runtime.operands import reflected_name, yields
 from s2sgrad.runtime.record import apply, assign, call_plain, recorder
-from s2sgrad.runtime.refusals import called_library, missing_method, require_numeric
+from s2sgrad.runtime.refusals import called_library, missing_method, require_no_arrays, require_numeric
 from s2sgrad.runtime.results import is_view, wrap
 from s2sgrad.runtime.shortcuts import binary, unary
 from s2sgrad.runtime.tensor import Tensor, Traced, traced
@@ -188,6 +188,8 @@ def _setitem(self, key, value):
     if node is not None and PAUSED.count and not is_recording():
         node = None
     write(self, plain_key(key), value, node)
+    if type(value) is _ndarray:
+        require_no_arrays(self.primal)
 
 
 def _iterate(self):
@@ -285,6 +287,7 @@ def as_array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, 
         return raw
     if found:
         require_numeric(raw.dtype)
+    require_no_arrays(raw)
     if not found or not is_differentiable(raw):
         return traced(raw, None)
     shape = raw.shape[max(0, raw.ndim - np.ndim(np.array(plain(object)))) :] if ndmin else raw.shape

@@ -125,6 +125,29 @@ def test_array_of_objects_is_refused():
         grad(f)(X)
 
 
+@pytest.mark.parametrize("make", [lambda w: np.array([w, None], dtype=object), lambda w: np.empty(2, object)])
+def test_arrays_in_an_array_of_objects_are_refused(make):
+    def f(x, w):
+        v = make(w)
+        v[0] = w
+        v[0] += 1.0
+        return np.sum(x * w)
+
+    with pytest.raises(TapeError, match="where the tape does not see what is written into them"):
+        grad(f)(X, np.ones(4))
+
+
+def test_nothing_is_overwritten():
+    def f(x, w):
+        y = x * w
+        m = np.median(w, overwrite_input=True), np.quantile(w, 0.5, None, None, True)
+        return np.sum(y * y) * m[0] * m[1]
+
+    w = np.array([3.0, 1.0, 2.0, 5.0])
+    np.testing.assert_allclose(grad(f)(X, w), 2 * X * w**2 * 2.5**2)
+    np.testing.assert_array_equal(w, [3.0, 1.0, 2.0, 5.0])
+
+
 def test_view_made_by_keyword():
     def f(x):
         y = x * 2.0

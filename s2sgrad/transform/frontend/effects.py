@@ -18,6 +18,7 @@ import gast
 import numpy as np
 
 from s2sgrad.errors import CompileError
+from s2sgrad.runtime.keywords import is_overwriting, positions
 from s2sgrad.transform import classes
 from s2sgrad.transform.frontend import resolve, source, syntax
 
@@ -229,6 +230,33 @@ def out_position(function) -> int | None:
 _OUT = {np.dot: 2, np.concatenate: 2, np.ndarray: 2}
 
 
+def overwritten(function, call) -> list:
+    """The arguments that options of NumPy and SciPy let a call write into: ``overwrite_b=True``, ``output=w``.
+
+    Examples
+    --------
+    >>> call = gast.parse("f(a, q, None, None, True)", mode="eval").body
+    >>> [gast.unparse(node).strip() for node in overwritten(np.quantile, call)]
+    ['a', 'q']
+    """
+    if not resolve.is_trusted(function) or not getattr(function, "__hash__", None):
+        return []
+    many = len(call.args) > 2 or any(isinstance(a, gast.Starred) for a in call.args)
+    named = any(k.arg is None or k.arg == "output" or is_overwriting(k.arg) for k in call.keywords)
+    if not many and not named:
+        return []
+    given = dict(zip(positions(function), call.args, strict=False)) | {k.arg: k.value for k in call.keywords}
+    found = []
+    for name, value in given.items():
+        literal = isinstance(value, gast.Constant)
+        if name == "output" and not literal:
+            found.append(value)
+        elif name and is_overwriting(name) and not (literal and not value.value):
+            of = given.get(name.removeprefix("overwrite_"))
+            found += [of] if of is not None else [a for a in call.args if not isinstance(a, gast.Constant)]
+    return found
+
+
 def out_of_method(name: str) -> int | None:
     """Where a method of this name takes the array that it writes its result into."""
     from s2sgrad.rules import table
@@ -240,8 +268,11 @@ def out_of_method(name: str) -> int | None:
     return None if place is None else place - 1
 
 
-# Methods that draw random numbers into an array, and where they take it.
-_OUT_OF_METHODS = {"standard_normal": 2, "random": 2, "standard_exponential": 3, "standard_gamma": 3, "permuted": 2}
+# Methods without a rule, and where they take it; the last ones draw random numbers.
+_OUT_OF_METHODS = {
+    **{"all": 1, "any": 1, "argmax": 1, "argmin": 1, "choose": 1, "round": 1},
+    **{"standard_normal": 2, "random": 2, "standard_exponential": 3, "standard_gamma": 3, "permuted": 2},
+}
 
 
 class Region:
@@ -550,6 +581,8 @@ class _Examiner:
         function = self._function(node.func)
         if writes_out(function, node) or any(k.arg == "out" for k in node.keywords):
             return "it writes into an array (out=)"
+        if function is not None and overwritten(function, node):
+            return "it lets arrays be overwritten"
         if function is not None:
             return self.purity.reason(function) or self._handed(node, function)
         if (method := self._own_method(node.func)) is not None:

@@ -477,6 +477,11 @@ class InertExpressions:
             if keyword.arg == "out" and not is_none(keyword.value):
                 self.write(keyword.value, node, bound)
                 pure = False
+        for written in [] if known is None else effects.overwritten(known.value, node):
+            dtype = self.static(written, bound)
+            if dtype is None or not isinstance(dtype.value, type):
+                self.write(written, node, bound)
+                pure = False
         if self.write_out(node, known, bound):
             pure = False
         self.see_handed(node, None if known is None else known.value, bound)
@@ -504,6 +509,9 @@ class InertExpressions:
             return
         unseen = {id(part) for part in effects.called_by(node, function)}
         for part in effects.handed(node):
+            known = self.static(part, bound)
+            if known is not None and (known.value is object or known.value is np.object_):
+                self.refuse("an array of objects may hold arrays that are changed", node)
             if problem := self.handed_problem(part, id(part) in unseen, bound):
                 self.refuse(f"{text(node.func)} may call {text(part)}, which may change something: {problem}", node)
 
@@ -753,7 +761,8 @@ class InertExpressions:
             if isinstance(node, gast.Call):
                 known = self.static(node.func, bound)
                 attr = node.func.attr if isinstance(node.func, gast.Attribute) else ""
-                if any(k.arg == "out" for k in node.keywords) or effects.writes_out(known and known.value, node):
+                out = any(k.arg == "out" for k in node.keywords) or effects.writes_out(known and known.value, node)
+                if out or (known is not None and effects.overwritten(known.value, node)):
                     return "it writes into an array (out=)"
                 captured = problem_of_local and isinstance(node.func, gast.Name) and node.func.id not in own
                 if known is None and captured and problem_of_local(node.func.id) is None:

@@ -327,17 +327,21 @@ class Lowering(
             if isinstance(call.func, gast.Name) and (call.func.id in self.local or self.is_apart(call)):
                 found |= set().union(*map(viewed_names, [*call.args, *(k.value for k in call.keywords)]))
                 found |= {call.func.id} & self.classes.keys() if self.is_apart(call) else set()
-            elif isinstance(call.func, gast.Name) and (where := self.written_by(call.func)) is not None:
-                found |= set().union(*map(viewed_names, call.args[where : where + 1]))
+            else:
+                found |= set().union(*map(viewed_names, self.written_by(call)))
         return found
 
-    def written_by(self, function) -> int | None:
-        """The position of the argument that a function of Python's or NumPy's writes to; None for all others."""
+    def written_by(self, call) -> list:
+        """The arguments that a function of Python's, NumPy's or SciPy's writes to."""
         try:
-            known = self.static(function)
+            known = self.static(call.func)
         except CompileError:  # a name inside of a nested function
-            return None
-        return None if known is None else effects.mutator(known.value)
+            return []
+        if known is None:
+            return []
+        where = effects.mutator(known.value)
+        written = [] if where is None else call.args[where : where + 1]
+        return written + effects.overwritten(known.value, call)
 
     # ------------------------------------------------------------------------------------ the whole thing
 
