@@ -1,11 +1,13 @@
 """What lives outside the function: globals and closures read at call time, side effects that happen once."""
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from s2sgrad import grad, value_and_grad, vjp
+from tests.programs import from_another_module, other_module
 
 MODES = ["auto", "tape"]
 X = np.array([0.5, -1.5, 2.0])
@@ -339,3 +341,26 @@ def test_one_complex_number_is_changed_in_place(f, mode):
     (found, left), _ = value_and_grad(f, mode=mode, has_aux=True)(x, 0.9)
     assert found == value
     np.testing.assert_array_equal(left, z)
+
+
+def test_what_names_of_another_module_stand_for(monkeypatch):
+    derivative, x = grad(from_another_module.what_writes), np.array([0.5, 1.5, 2.0])
+    derivative(x)
+    assert derivative.engine == "compiled"
+    monkeypatch.setattr(other_module, "np", SimpleNamespace(sin=np.cos))
+    np.testing.assert_allclose(derivative(x), grad(from_another_module.what_writes, mode="tape")(x), rtol=1e-12)
+    assert derivative.engine == "tape"
+
+
+def test_a_builtin_that_another_module_gets_a_name_of(monkeypatch):
+    def f(x):
+        a = x * 1.0
+        other_module.changed(a, x[1])
+        return np.sum(a * x)
+
+    derivative, x = grad(f), np.array([0.5, -1.5, 2.0])
+    derivative(x)
+    assert derivative.engine == "compiled"
+    monkeypatch.setattr(other_module, "abs", np.exp, raising=False)
+    np.testing.assert_allclose(derivative(x), grad(f, mode="tape")(x), rtol=1e-12)
+    assert derivative.engine == "tape"

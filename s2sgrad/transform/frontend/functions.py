@@ -216,11 +216,10 @@ class Functions:
 
     def closure(self, known: Known, node):
         function = known.value
-        here = function.__globals__ is self.namespace.globals and not function.__closure__
-        if not here or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
+        if function.__closure__ or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
             return None
         found = source.find(function)
-        if not makes_function(found.node):
+        if not makes_function(found.node) or not self.means_the_same(function):
             return None
         self.outside.follow(function)
         return self.closure_made(found, self.function_defaults(known, found.node), {}, node)

@@ -21,7 +21,6 @@ from types import FunctionType
 
 import gast
 
-from s2sgrad.errors import CompileError
 from s2sgrad.transform.frontend import effects, resolve, source, syntax
 from s2sgrad.transform.frontend.scan import LOOPS, WRITERS, breaks, is_pair, jumps
 
@@ -89,13 +88,11 @@ class Generators:
                 return None
         else:
             function = self.outside.place(name).read()
-            here = isinstance(function, FunctionType) and function.__globals__ is self.namespace.globals
-            if not here or function.__closure__ or resolve.is_trusted(function) or hasattr(function, "__wrapped__"):
+            if not isinstance(function, FunctionType) or function.__closure__ or hasattr(function, "__wrapped__"):
                 return None
-            try:
-                tree = source.find(function).node
-            except CompileError:
+            if resolve.is_trusted(function) or not self.means_the_same(function):
                 return None
+            tree = source.find(function).node
         if not isinstance(tree, gast.FunctionDef) or tree.decorator_list:
             return None
         if syntax.contains(gast.Module(tree.body, []), gast.YieldFrom):

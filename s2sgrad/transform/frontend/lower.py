@@ -333,15 +333,17 @@ class Lowering(
 
     def written_by(self, call) -> list:
         """The arguments that a function of Python's, NumPy's or SciPy's writes to."""
-        try:
-            known = self.static(call.func)
-        except CompileError:  # a name inside of a nested function
-            return []
-        if known is None:
-            return []
-        where = effects.mutator(known.value)
+        function = self.glimpse(call.func)
+        where = effects.mutator(function)
         written = [] if where is None else call.args[where : where + 1]
-        return written + effects.overwritten(known.value, call)
+        return written + effects.overwritten(function, call)
+
+    def glimpse(self, node):
+        """What a dotted name stands for at present, if it is one of what is outside; MISSING for all else."""
+        if isinstance(node, gast.Name) and node.id not in self.local:
+            return self.outside.place(node.id).read()
+        base = self.glimpse(node.value) if isinstance(node, gast.Attribute) else resolve.MISSING
+        return resolve.MISSING if base is resolve.MISSING else resolve.plain_attribute(base, node.attr)
 
     # ------------------------------------------------------------------------------------ the whole thing
 

@@ -13,6 +13,7 @@ from types import FunctionType, MappingProxyType
 import gast
 import numpy as np
 
+from s2sgrad.errors import CompileError
 from s2sgrad.rules import table
 from s2sgrad.transform import aliases, ir, walk
 from s2sgrad.transform.analysis import types
@@ -267,10 +268,20 @@ class Writes(WritingCalls):
             self.refuse(f"{min(changed).partition('@')[0]} is changed in the middle of an expression", node)
 
     def may_be_inlined(self, function) -> bool:
-        """Does a function write into something, and live where this one does?"""
+        """Does a function write into something, and mean by its names what they mean here?"""
         known = resolve.is_trusted(function) or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__")
-        here = function.__globals__ is self.namespace.globals and not function.__closure__
-        return not known and here and self.session.purity.reason(function) is not None
+        if known or function.__closure__ or self.session.purity.reason(function) is None:
+            return False
+        return self.means_the_same(function)
+
+    def means_the_same(self, function) -> bool:
+        """Does the body of a function mean the same here as where it is defined? It must have a source."""
+        try:
+            found = source.find(function)
+        except CompileError:
+            return False
+        free = self.names.captured(found.node) - set(function.__code__.co_freevars)
+        return self.outside.means_the_same(function, sorted(free))
 
     def view(self, function, args: tuple, spelling, node, kwargs=MappingProxyType({})):
         """The view of an array that an operation gives; None where it may be none."""

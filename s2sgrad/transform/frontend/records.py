@@ -221,12 +221,13 @@ class Records:
         `above`: the class whose objects have inherited it, where the object's own class may have another one.
         """
         free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        here = function.__globals__ is self.namespace.globals and free.keys() <= {syntax.HOME}
-        if not here or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
+        if not free.keys() <= {syntax.HOME} or hasattr(function, "__s2sgrad__") or hasattr(function, "__wrapped__"):
             return None
         found = source.find(function)
         defaults = self.defaults_as_written(function, found.node)
         if defaults is None or not self.fits_here(found.node) or syntax.HOME in self.names.captured(found.node):
+            return None
+        if not self.means_the_same(function):
             return None
         self.outside.method_of(self.type_of(base).cls, attr, function, above)
         arguments = Arguments([base, *arguments.positional], arguments.keywords)

@@ -98,6 +98,25 @@ class Outside:
             known = self.names[name] = self._know(value, gast.Name(name, gast.Load(), None, None), place, name)
         return known
 
+    def means_the_same(self, function, names) -> bool:
+        """Do the names outside of a function, which are `names`, stand for the same here as where it is defined?
+
+        Of one that another module defines they have to be functions, classes or modules, which this module has under
+        the same names. It is assumed that they stay what they are there.
+        """
+        there = function.__globals__
+        if there is self.namespace.globals:
+            return True
+        own = Outside(ir.Namespace(there), self.guards, self.known)
+        places = [(own.place(name), self.place(name)) for name in names]
+        values = [place.read() for place, _ in places]
+        same = all(place.read() is value for value, (_, place) in zip(values, places, strict=True))
+        if not same or not all(value is not MISSING and is_definition(value) for value in values):
+            return False
+        for name in names:
+            own.name(name)
+        return True
+
     def attribute(self, base: Known, attr: str) -> Known | None:
         """What ``base.attr`` stands for, if that can be told without running code of the user's."""
         key = id(base), attr
