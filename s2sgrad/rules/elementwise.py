@@ -82,11 +82,24 @@ elementwise(
 
 # ---------------------------------------------------------------- trigonometric and hyperbolic
 
+
+def arcsin_partial(t, x):
+    if np.iscomplexobj(x):  # 1 - x * x would lose on which side of the branch cut it is: the sign of a zero
+        return over(t, np.sqrt(-(x * x - 1)))
+    return over(t, np.sqrt(1 - x * x))
+
+
+def arccos_partial(t, x):
+    if np.iscomplexobj(x):
+        return -over(t, np.sqrt(-(x * x - 1)))
+    return -over(t, np.sqrt(1 - x * x))
+
+
 elementwise(np.sin, lambda t, x: t * np.cos(x))
 elementwise(np.cos, lambda t, x: -t * np.sin(x))
 elementwise(np.tan, lambda t, x, out: t * (1 + out * out))
-elementwise(np.arcsin, lambda t, x: over(t, np.sqrt(1 - x * x)))
-elementwise(np.arccos, lambda t, x: -over(t, np.sqrt(1 - x * x)))
+elementwise(np.arcsin, arcsin_partial)
+elementwise(np.arccos, arccos_partial)
 elementwise(np.arctan, lambda t, x: over(t, 1 + x * x))
 elementwise(
     np.arctan2,
