@@ -422,7 +422,7 @@ class Derivative:
         return compilation.compare(self._transform, self._owner + args, kwargs, check)
 
     def export(self, path) -> None:
-        """Write the derivative to a Python file that needs NumPy only.
+        """Write the derivative to a Python file that needs NumPy only, and SciPy where the function does.
 
         Parameters
         ----------
