@@ -266,9 +266,19 @@ def a_partial_of_numpys(x):
     return np.sum(y * y)
 
 
+@program(X, engine="tape")
+def a_method_of_a_class(x):
+    ks = [1.0, 2.0, 3.0]
+    y = x * ks[0]
+    list(map(list.reverse, [ks]))
+    return np.sum(y * y) * ks[0]
+
+
 @program(X, W, engine="compiled")
-def what_changes_nothing(x, w):
+def what_changes_nothing(x, w, key=None):
     y = x * w
+    names = list(map(str.upper, sorted("ab", key=key)))
+    y = y * len(names)
     order = sorted(range(3), key=w.__getitem__)
     n = sum(map(float, w))
     k = max([w, 2 * w], key=np.sum)

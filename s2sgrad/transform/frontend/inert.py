@@ -529,7 +529,9 @@ class InertExpressions:
         if base is not None and node.attr not in (base.keys or ()):
             if base.kind is not Kind.NUMBER and effects.is_mutating_name(node.attr):
                 return f"it changes {text(node.value)}"
-            if base.kind in (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT):
+            owner = self.static(node.value, bound)
+            builtin = owner is not None and isinstance(owner.value, type) and resolve.is_trusted(owner.value)
+            if builtin or base.kind in (Kind.NUMBER, Kind.ARRAY, Kind.LIST, Kind.TUPLE, Kind.DICT):
                 return None
             function = self.class_attribute(base, node.attr)
             if function is not None:
@@ -542,7 +544,7 @@ class InertExpressions:
             return self.nested_problem(t.function)
         if t.function is not None:
             return self.session.purity.reason(t.function)
-        if called or t.kind is Kind.CALLABLE:
+        if (called and t != ir.NONE) or t.kind is Kind.CALLABLE:
             return "it cannot be seen which function it is"
         return next(filter(None, (self.problem_in(item, False) for item in t.items or ())), None)
 
