@@ -95,6 +95,18 @@ def arccos_partial(t, x):
     return -over(t, np.sqrt(1 - x * x))
 
 
+def arcsinh_partial(t, x):
+    if np.iscomplexobj(x):
+        return over(t, np.sqrt(np.subtract(x * x, -1)))  # which keeps the sign of a zero
+    return over(t, np.sqrt(1 + x * x))
+
+
+def arccosh_partial(t, x):
+    if np.iscomplexobj(x):
+        return over(t, np.sqrt(x - 1) * np.sqrt(np.subtract(x, -1)))
+    return over(t, np.sqrt(x - 1) * np.sqrt(x + 1))
+
+
 elementwise(np.sin, lambda t, x: t * np.cos(x))
 elementwise(np.cos, lambda t, x: -t * np.sin(x))
 elementwise(np.tan, lambda t, x, out: t * (1 + out * out))
@@ -109,8 +121,8 @@ elementwise(
 elementwise(np.sinh, lambda t, x: times(t, np.cosh(x)))
 elementwise(np.cosh, lambda t, x: times(t, np.sinh(x)))
 elementwise(np.tanh, lambda t, x, out: t * (1.0 - out * out))
-elementwise(np.arcsinh, lambda t, x: over(t, np.sqrt(1 + x * x)))
-elementwise(np.arccosh, lambda t, x: over(t, np.sqrt(x - 1) * np.sqrt(x + 1)))
+elementwise(np.arcsinh, arcsinh_partial)
+elementwise(np.arccosh, arccosh_partial)
 elementwise(np.arctanh, lambda t, x: over(t, 1 - x * x))
 elementwise((np.deg2rad, np.radians), lambda t, x: t * (math.pi / 180))
 elementwise((np.rad2deg, np.degrees), lambda t, x: t * (180 / math.pi))

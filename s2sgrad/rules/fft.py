@@ -7,6 +7,7 @@ is dropped again and what truncation dropped is zero. A half spectrum stands for
 
 import numpy as np
 
+from s2sgrad.errors import MissingRuleError
 from s2sgrad.rules.table import linear
 from s2sgrad.runtime.arrays import unbroadcast
 
@@ -79,15 +80,25 @@ def ifftn_adjoint(g, a, s=None, axes=None, norm=None):
     return fitted(np.fft.fftn(g, axes=axes, norm=opposite(norm)), a, axes)
 
 
-def rfftn_adjoint(g, a, s=None, axes=None, norm=None):
+def different_axes(a, s, axes):
+    """The axes of a transform of which one is halved: it cannot be transformed again."""
     axes = transformed_axes(a, s, axes)
+    if len({axis % np.ndim(a) for axis in axes}) < len(axes):
+        raise MissingRuleError(
+            "transforms between real and complex numbers that repeat an axis have no derivative rule"
+        )
+    return axes
+
+
+def rfftn_adjoint(g, a, s=None, axes=None, norm=None):
+    axes = different_axes(a, s, axes)
     n = np.shape(a)[axes[-1]] if s is None else s[-1]
     full = np.fft.ifft(g, n, axes[-1], opposite(norm))
     return fitted(np.real(np.fft.ifftn(full, axes=axes[:-1], norm=opposite(norm))), a, axes)
 
 
 def irfftn_adjoint(g, a, s=None, axes=None, norm=None):
-    axes = transformed_axes(a, s, axes)
+    axes = different_axes(a, s, axes)
     spectrum = np.fft.rfftn(g, axes=axes, norm=opposite(norm))
     return fitted(twice_within(spectrum, np.shape(g)[axes[-1]], axes[-1]), a, axes)
 

@@ -320,6 +320,8 @@ def prod_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, initial=N
         return zeros_of(a)
     if dtype is not None and np.isrealobj(a):
         g = np.real(g)
+    if dtype is not None and np.isrealobj(out):
+        a = np.real(a)  # each factor is made real
     if initial is not None:
         g = g * (np.conj(initial) if np.iscomplexobj(initial) else initial)
     if where is not True:
@@ -331,6 +333,8 @@ def prod_pullback(g, out, a, axis=None, dtype=None, *, keepdims=False, initial=N
 def prod_pushforward(t, out, a, axis=None, dtype=None, *, keepdims=False, initial=None, where=True):
     if dtype is not None and not is_differentiable(out):
         return zeros_of(out)
+    if dtype is not None and np.isrealobj(out):
+        t, a = np.real(t), np.real(a)
     if initial is not None:
         t = t * initial
     if where is not True:

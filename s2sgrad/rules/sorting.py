@@ -114,11 +114,18 @@ def number_weights(a, q, method):
     return np.where(np.expand_dims(n, -1) == 0, 0.0, weights)
 
 
+def require_one_row(q):
+    """NumPy puts the axes of several rows of `q` in places of their own where there are several axes."""
+    if np.ndim(q) > 1:
+        raise MissingRuleError("quantiles among nan over several axes have a derivative rule for one row of q only")
+
+
 def nanquantile_pullback(g, out, a, q, axis=None, *, method="linear", keepdims=False):
     if axis is None:
         g = np.reshape(g, np.shape(q))
         return np.reshape(nanquantile_pullback(g, out, np.ravel(a), q, 0, method=method), np.shape(a))
     if isinstance(axis, (tuple, list)):
+        require_one_row(q)
         g = without_kept_axes(g, a, q, axis) if keepdims else g
         return as_several_axes(nanquantile_pullback(g, out, as_last_axis(a, axis), q, -1, method=method), a, axis)
     k = np.ndim(q)
@@ -133,6 +140,7 @@ def nanquantile_pullback(g, out, a, q, axis=None, *, method="linear", keepdims=F
 def nanquantile_pushforward(t, out, a, q, axis=None, *, method="linear", keepdims=False):
     shape = np.shape(out)
     if isinstance(axis, (tuple, list)):
+        require_one_row(q)
         a, t, axis = as_last_axis(a, axis), as_last_axis(t, axis), -1
     if axis is None:
         a, t, axis = np.ravel(a), np.ravel(t), 0

@@ -212,6 +212,8 @@ def ufunc_method(ufunc, method):
             args = (*args[:1], *args[1 + len(names) :])
             own = getattr(ufunc, method)
             known = {"reduce": REDUCE, "accumulate": ACCUMULATE}.get(method, {}).get(ufunc, own)
+            if method == "accumulate" and "axis" in kwargs and kwargs["axis"] is None and np.ndim(plain(args[0])) > 1:
+                own(plain(args[0]), axis=None)  # which raises
             if lookup(known) is not None:
                 kwargs = {k: a for k, a in kwargs.items() if a is not None or k == "axis"}
                 return apply(known, args, {"axis": 0, **kwargs})

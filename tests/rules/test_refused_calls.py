@@ -1,5 +1,7 @@
 """Calls that a rule does not cover are refused as such; those at the edge of what it covers are right."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,13 @@ REFUSED = {
     "pseudoinverse of the larger part": lambda x: np.sum(np.linalg.pinv(np.diag(x), rcond=0.5)),
     "fit to the larger part": lambda x: np.sum(np.linalg.lstsq(np.diag(x), np.ones(3), rcond=0.5)[0]),
     "order of the memory": lambda x: np.sum(np.ravel(x, "K")),
+    "an axis that is halved, and transformed again": lambda x: np.sum(
+        np.abs(np.fft.rfftn(np.outer(x, x), axes=(0, 0)))
+    ),
+    "the same, back": lambda x: np.sum(np.fft.irfft2(np.outer(x, x), axes=(1, -1))),
+    "quantiles among nan over axes, in rows": lambda x: np.sum(
+        np.nanquantile(x.reshape(1, 3, 1), [[0.2, 0.4], [0.5, 0.6]], axis=(0, 1))
+    ),
 }
 
 
@@ -63,6 +72,25 @@ def test_several_values_inserted_at_one_place(mode):
 def test_value_inserted_among_integers_is_a_step(mode):
     f = lambda x: np.insert(np.array([1, 2]), 1, x)[1] * 1.0  # noqa: E731
     assert grad(f, mode=mode)(0.7) == 0.0
+
+
+@pytest.mark.parametrize("mode", ["compiled", "tape"])
+def test_product_of_what_is_made_real(mode):
+    z = np.array([1 + 2j, 2 - 1j, 0.5 + 0.3j])
+    f = lambda x: np.prod(x + z, dtype=float)  # noqa: E731
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        np.testing.assert_allclose(grad(f, mode=mode)(X), product_of_others(X + z.real))
+
+
+def product_of_others(x):
+    return [np.prod(np.delete(x, i)) for i in range(len(x))]
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+def test_accumulation_over_all_axes_is_none(mode):
+    with pytest.raises(ValueError, match="accumulate does not allow multiple axes"):
+        grad(lambda x: np.sum(np.add.accumulate(np.outer(x, x), axis=None)), mode=mode)(X)
 
 
 POSITIONAL = {
