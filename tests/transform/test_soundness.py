@@ -628,3 +628,14 @@ def test_what_was_put_at_the_end_of_a_list_may_have_no_cotangent():
     dx, dk = gradient(np.array([-0.5, 0.7, 1.8]), 1.5)
     np.testing.assert_array_equal(dx, [1, 1, 1])
     assert dk == 8.0
+
+
+@pytest.mark.parametrize("mode", ["auto", "tape"])
+def test_a_sort_in_place_gives_no_array(mode):
+    def f(x):
+        y = x * 1.0
+        y = y.sort()
+        return np.sum(y * x)
+
+    with pytest.raises(TypeError, match="NoneType"):
+        s2sgrad.grad(f, mode=mode)(np.array([1.3, 0.7, 2.1]))

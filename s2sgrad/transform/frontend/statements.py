@@ -24,6 +24,7 @@ from s2sgrad.transform.frontend.kinds import (
     describe,
     is_active,
     is_live,
+    is_none,
     item_type,
     numeric,
     text,
@@ -190,7 +191,8 @@ class Statements:
         self.renaming.add(id(statement.value))  # what may be None may have another name
         thing = self.assigned_view(statement.value, statement.targets)
         written = self.written_call(statement.value, statement) if thing is None else None
-        thing = self.view_of(written) if written is not None else thing
+        if written is not None:
+            thing = ir.Constant(None) if is_none(written) else self.view_of(written)
         held = [t for t in statement.targets if self.is_container(t, statement.value)] if thing is None else []
         thing = self.literal_container(held[0], statement.value, statement) if held else thing
         thing = self.record_made(statement.value, statement.targets) if thing is None else thing

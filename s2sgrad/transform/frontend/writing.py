@@ -57,9 +57,9 @@ class WritingCalls:
     """The part of `Lowering` that deals with calls that write into an array."""
 
     def written_call(self, call, statement):
-        """``a.fill(v)``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``, ``np.add.at(a, i, v)``: what it writes into.
+        """``a.fill(v)``, ``np.copyto(a, v)``, ``np.add(x, y, out=a)``, ``np.add.at(a, i, v)``: what it gives.
 
-        An expression; None where it is no call that is followed.
+        An expression: that of the array that it writes into, or of None. None where it is no call that is followed.
         """
         if not isinstance(call, gast.Call) or any(isinstance(a, gast.Starred) for a in call.args):
             return None
@@ -70,7 +70,9 @@ class WritingCalls:
         if array is None:
             return None
         self.write_said(array, *said, call, statement)
-        return target
+        known = self.static(call.func)
+        gives = any(k.arg == "out" for k in call.keywords) or (known is not None and isinstance(known.value, np.ufunc))
+        return target if gives else gast.Constant(None, None)
 
     def write_said(self, array, index, value, function, call, statement):
         """What a call says that it writes into `array`, written: the array that it is then."""
