@@ -48,6 +48,21 @@ def counted(t):
     return t
 
 
+def double_and_call_back(v, n):
+    if n > 0:
+        call_back(v, n - 1)
+    v *= 2.0
+    return 1
+
+
+def call_back(v, n):
+    return double_and_call_back(v, n)
+
+
+def maker():
+    return double
+
+
 class Doubling:
     def __init__(self):
         self.times = 2.0
@@ -244,6 +259,41 @@ def a_lambda_that_calls_it(x, w):
 
 
 @program(X, W, engine="tape")
+def two_that_call_each_other(x, w):
+    y = x * w
+    double_and_call_back(w, 1)
+    return np.sum(y * y)
+
+
+@program(X, W, engine="tape")
+def what_a_call_gives(x, w):
+    y = x * w
+    sorted([w], key=maker())
+    return np.sum(y * y)
+
+
+@program(X, W, engine="tape")
+def what_a_call_gives_mapped(x, w):
+    y = x * w
+    np.apply_along_axis(maker(), 0, w)
+    return np.sum(y * y)
+
+
+@program(X, W, engine="tape")
+def a_method_by_its_name(x, w):
+    y = x * w
+    sorted([w], key=operator.methodcaller("fill", 2.0))
+    return np.sum(y * y)
+
+
+@program(X, W, engine="tape")
+def a_method_by_its_name_in_a_helper(x, w):
+    y = x * w
+    applied(operator.methodcaller("fill", 2.0), [w])
+    return np.sum(y * y)
+
+
+@program(X, W, engine="tape")
 def to_a_helper_that_maps(x, w):
     y = x * w
     applied(double, [w])
@@ -278,7 +328,8 @@ def a_method_of_a_class(x):
 def what_changes_nothing(x, w, key=None):
     y = x * w
     names = list(map(str.upper, sorted("ab", key=key)))
-    y = y * len(names)
+    firsts = list(map(operator.itemgetter(0), names))
+    y = y * len(names) * len(firsts)
     order = sorted(range(3), key=w.__getitem__)
     n = sum(map(float, w))
     k = max([w, 2 * w], key=np.sum)

@@ -56,8 +56,7 @@ class Branches:
             return None if inner is None else not inner
         if isinstance(node, gast.BoolOp):
             goes_on = isinstance(node.op, gast.And)
-            first = next((d for d in map(self.decide, node.values) if d is not goes_on), goes_on)
-            return first
+            return next((d for d in map(self.decide, node.values) if d is not goes_on), goes_on)
         if isinstance(node, gast.Name):
             literal = self.literal(self.env.get(node.id))
             known = isinstance(literal, ir.Constant) and isinstance(literal.value, (bool, NoneType))

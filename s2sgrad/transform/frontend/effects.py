@@ -131,7 +131,10 @@ CALLING = {
     **dict.fromkeys([itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse], 0),
     itertools.accumulate: 1,
     **dict.fromkeys([np.apply_along_axis, np.apply_over_axes, np.vectorize, np.frompyfunc, np.fromfunction], 0),
+    np.piecewise: 2,
 }
+# Functions that make one which does no more than what they are given.
+MAKING = frozenset([functools.partial, operator.itemgetter, operator.attrgetter])
 # Functions that ask something of their arguments, and call none of them.
 ASKING = frozenset([isinstance, issubclass, callable, hasattr, getattr, id, type, repr, str, print, len, bool, hash])
 
@@ -165,28 +168,36 @@ def is_mutating_name(attr: str) -> bool:
     return attr in MUTATING_METHODS or attr.strip("_") in IN_PLACE
 
 
-def handed(call) -> list:
-    """The names and places by which a call may hand functions on: its arguments, and what is in displays among them.
+def handed(call, function) -> list:
+    """By which expressions a call of `function` may hand functions on, each with whether it is surely called.
+
+    They are arguments and what is in displays among them; calls, where what they give is called.
 
     Examples
     --------
-    >>> call = gast.parse("np.piecewise(x, [x > 0], [f, g.h], *(k,), key=xs[0])", mode="eval").body
-    >>> [gast.unparse(node).strip() for node in handed(call)]
-    ['x', 'xs[0]', 'f', 'g.h', 'k']
+    >>> call = gast.parse("np.piecewise(x, [g(x) > 0], [f, g(h)], *(k,), key=xs[0])", mode="eval").body
+    >>> [(gast.unparse(node).strip(), called) for node, called in handed(call, np.piecewise)]
+    [('x', False), ('xs[0]', True), ('f', True), ('g(h)', True), ('k', False)]
     """
-    found, queue = [], [*call.args, *(k.value for k in call.keywords)]
-    for node in queue:
+    called = {id(node) for node in called_by(call, function)}
+    found = []
+    queue = [(node, id(node) in called) for node in (*call.args, *(k.value for k in call.keywords))]
+    for node, is_called in queue:
+        parts = []
         match node:
             case gast.Name() | gast.Attribute() | gast.Subscript():
-                found.append(node)
+                found.append((node, is_called))
+            case gast.Call() if is_called:
+                found.append((node, is_called))
             case gast.List(elts=parts) | gast.Tuple(elts=parts) | gast.Set(elts=parts) | gast.BoolOp(values=parts):
-                queue += parts
+                pass
             case gast.Dict(values=parts):
-                queue += parts
+                pass
             case gast.Starred(value=part):
-                queue.append(part)
+                parts = [part]
             case gast.IfExp(body=first, orelse=second):
-                queue += [first, second]
+                parts = [first, second]
+        queue += [(part, is_called) for part in parts]
     return found
 
 
@@ -385,12 +396,20 @@ class Purity:
             function = function.__func__
         if isinstance(function, FunctionType) and resolve.is_trusted(function):
             return None
-        key = id(function)
+        examine = self._examine if isinstance(function, FunctionType) else self._reason_of_object
+        return self._once(function, None, lambda: examine(function))
+
+    def _once(self, function, cls, examine) -> str | None:
+        """What `examine` says of a function, or of a method of an object of `cls`, found out once."""
+        key = id(function), cls
         if key not in self._reasons:
+            before = len(self._reasons)
             self._reasons[key] = None  # a recursive call adds nothing of its own
             self._alive.append(function)
-            examine = self._examine if isinstance(function, FunctionType) else self._reason_of_object
-            self._reasons[key] = examine(function)
+            reason = self._reasons[key] = examine()
+            if reason is not None:  # what was found to be pure since then may have relied on this one
+                for other in [k for k in [*self._reasons][before + 1 :] if self._reasons[k] is None]:
+                    del self._reasons[other]
         return self._reasons[key]
 
     def _reason_of_object(self, function) -> str | None:
@@ -425,14 +444,10 @@ class Purity:
 
     def reason_of_method(self, function, cls) -> str | None:
         """Why a method of an object of `cls` may change something else than its object; None where it does not."""
-        first, key = function.__code__.co_varnames[:1], (id(function), cls)
+        first = function.__code__.co_varnames[:1]
         if not first:
             return "it has no first argument"
-        if key not in self._reasons:
-            self._reasons[key] = None  # as above
-            self._alive.append(function)
-            self._reasons[key] = self._examine(function, own=first[0], cls=cls)
-        return self._reasons[key]
+        return self._once(function, cls, lambda: self._examine(function, own=first[0], cls=cls))
 
     def reason_of_generator(self, function) -> str | None:
         """Why a generator function may change something while it runs; None where it surely does not."""
@@ -596,12 +611,13 @@ class _Examiner:
 
     def _handed(self, call, function=None) -> str | None:
         """Why a function that is handed to another one, which may call it, is not surely pure."""
-        if is_asking(function):
+        if is_one_of(function, ASKING):
             return None
-        unseen = {id(node) for node in called_by(call, function)}
-        return next(filter(None, (self._problem_of_handed(part, id(part) in unseen) for part in handed(call))), None)
+        return next(filter(None, (self._problem_of_handed(*part) for part in handed(call, function))), None)
 
     def _problem_of_handed(self, node, called: bool) -> str | None:
+        if isinstance(node, gast.Call) and is_one_of(self._function(node.func), MAKING):
+            return None
         function = self._function(node)
         if callable(function):
             return self.purity.reason(function)
@@ -654,9 +670,9 @@ def is_number(node) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, (int, float))
 
 
-def is_asking(function) -> bool:
-    """Does a function of Python's only ask what something is, and call none that it is given?"""
-    return function in ASKING if getattr(function, "__hash__", None) else False
+def is_one_of(function, functions) -> bool:
+    """Is something, which need not be hashable, one of some functions?"""
+    return bool(getattr(function, "__hash__", None)) and function in functions
 
 
 def called_by(call, function) -> list:

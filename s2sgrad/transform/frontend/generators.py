@@ -87,7 +87,7 @@ class Generators:
             if not isinstance(tree, gast.FunctionDef) or self.bindings.get(name) != 1:
                 return None
         else:
-            function = self.outside.place(name).read()
+            function = self.glimpse(call.func)
             if not isinstance(function, FunctionType) or function.__closure__ or hasattr(function, "__wrapped__"):
                 return None
             if resolve.is_trusted(function) or not self.means_the_same(function):

@@ -505,14 +505,13 @@ class InertExpressions:
 
     def see_handed(self, node, function, bound) -> None:
         """Refuse to hand a function that changes something to one that may call it."""
-        if effects.is_asking(function):
+        if effects.is_one_of(function, effects.ASKING):
             return
-        unseen = {id(part) for part in effects.called_by(node, function)}
-        for part in effects.handed(node):
+        for part, called in effects.handed(node, function):
             known = self.static(part, bound)
             if known is not None and (known.value is object or known.value is np.object_):
                 self.refuse("an array of objects may hold arrays that are changed", node)
-            if problem := self.handed_problem(part, id(part) in unseen, bound):
+            if problem := self.handed_problem(part, called, bound):
                 self.refuse(f"{text(node.func)} may call {text(part)}, which may change something: {problem}", node)
 
     def handed_problem(self, node, called: bool, bound) -> str | None:
@@ -525,6 +524,9 @@ class InertExpressions:
         known = self.static(node, bound)
         if known is not None:
             return self.session.purity.reason(known.value) if callable(known.value) else None
+        maker = self.static(node.func, bound) if isinstance(node, gast.Call) else None
+        if maker is not None and effects.is_one_of(maker.value, effects.MAKING):
+            return None
         base = self.facts(node.value, bound)[0] if isinstance(node, gast.Attribute) else None
         if base is not None and node.attr not in (base.keys or ()):
             if base.kind is not Kind.NUMBER and effects.is_mutating_name(node.attr):

@@ -190,8 +190,8 @@ class Records:
                 if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple):
                     pairs += zip(target.elts, value.elts, strict=False)
                 called = value.func if isinstance(value, gast.Call) else None
-                if isinstance(target, gast.Name) and isinstance(called, gast.Name) and called.id not in self.local:
-                    cls = self.outside.place(called.id).read()
+                if isinstance(target, gast.Name) and isinstance(called, gast.Name):
+                    cls = self.glimpse(called)
                     if isinstance(cls, type) and classes.is_plain_class(cls):
                         found[target.id] = cls
         return found
