@@ -70,6 +70,17 @@ def test_bounds_are_read_off_the_cotangent():
     assert "saved" not in source and "range(1, du.shape[1] - 1)" in source
 
 
+def test_the_loop_back_runs_over_what_is_written_to():
+    def f(x):
+        u = np.sin(x)
+        for i in range(1, len(u)):
+            u[i] = u[i - 1] * 0.5 + x[i]
+        return np.sum(u * u)
+
+    source = agreeing(f, LINE)
+    assert "for i in reversed(range(1, len(u))):" in source and "u1" not in source
+
+
 def test_relu():
     def f(x, w):
         for _ in range(3):

@@ -15,6 +15,7 @@ import numpy as np
 from s2sgrad.errors import CompileError
 from s2sgrad.runtime import arrays
 from s2sgrad.transform import ir, optimize, walk
+from s2sgrad.transform.aliases import contents
 from s2sgrad.transform.analysis import types
 from s2sgrad.transform.ir import ZERO, Constant, Kind, Type, Value
 from s2sgrad.transform.reverse.activity import item, keys
@@ -446,9 +447,17 @@ class Flow(Operations):
             again = ir.Source(element, collected, reverse=True)
         elif again is not True:
             copies = {v: copies.get(v) or Value(v.name, v.type) for v in walk.pattern(again.element)}
-            again = ir.Source(renamed(again.element, copies), again.iterable, reverse=not again.reverse)
+            again = ir.Source(renamed(again.element, copies), self.bounds(s, again), reverse=not again.reverse)
         sources = [*([] if again is True else [again]), *sources]
         return walk.substitute(block, copies), sources
+
+    @staticmethod
+    def bounds(s: ir.For, source: ir.Source):
+        """What the backward loop runs over: shapes of arrays that the loop writes to are asked of the last of them."""
+        shapes = set(walk.values(source.iterable)) - set(contents(source.iterable))
+        written = {c.initial: c.result for c in s.carried if c.initial in shapes}
+        same = {v: now for v, now in written.items() if types.same_shape(v.type, now.type)}
+        return walk.replaced(source.iterable, same)
 
     def again(self, s: ir.For, needed: list, counted: bool):
         """The source that the backward loop can run over again, backwards, instead of saved values.
